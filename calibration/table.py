@@ -53,7 +53,9 @@ class Pocket:
 
 @dataclass(frozen=True, slots=True)
 class PocketShape:
-    """Sizes of pockets in metres (defaults are those of common tournament tables)."""
+    """Sizes of pockets in metres; a depth is how far the opening's centre lies outside the corner of the nose lines
+    (corner pockets, along the diagonal) or outside the nose line (side pockets). Defaults: a common tournament table.
+    """
 
     corner_mouth: float = 0.118
     corner_radius: float = 0.062
@@ -156,9 +158,9 @@ class Table:
     def pockets(self) -> dict[str, Pocket]:
         """The six pockets by name."""
         s, w, length = self.pocket_shape, self.width_m, self.length_m
-        out = (s.corner_radius + s.corner_depth - s.corner_mouth / 2) / math.sqrt(2)
+        out = s.corner_depth / math.sqrt(2)
         cut = s.corner_mouth / math.sqrt(2)
-        side = s.side_radius + s.side_depth
+        side = s.side_depth
         found: dict[str, Pocket] = {}
         for end, y, toward in (("head", 0.0, 1), ("foot", length, -1)):
             for hand, x, across in (("left", 0.0, 1), ("right", w, -1)):
