@@ -106,28 +106,33 @@ class Camera:
         cos = axis @ self.rotation[2]
         return np.asarray(self.focal * np.tan(half) / np.maximum(cos, 0.05) ** 1.5, dtype=np.float64)
 
-    def outline(self, point: npt.ArrayLike, radius: float, steps: int = 48) -> Floats:
-        """(steps, 2) the outline in pixels of a ball whose centre is at table ``point`` (2,), height R."""
-        centre = np.append(np.asarray(point, dtype=np.float64)[:2], radius)
-        view = centre - self.position
-        distance = float(np.linalg.norm(view))
-        view /= distance
+    def outlines(self, points: npt.ArrayLike, radius: float, steps: int = 48) -> Floats:
+        """(n, steps, 2) outlines in pixels of balls whose centres are at table ``points`` (n, 2), height R."""
+        p = np.atleast_2d(np.asarray(points, dtype=np.float64))[:, :2]
+        centres = np.column_stack([p, np.full(len(p), radius)])
+        view = centres - self.position
+        distance = np.linalg.norm(view, axis=1, keepdims=True)
+        view = view / distance
         side = np.cross(view, [0.0, 0.0, 1.0])
-        if np.linalg.norm(side) < 1e-6:
-            side = np.array([1.0, 0.0, 0.0])
-        side /= np.linalg.norm(side)
+        side[np.linalg.norm(side, axis=1) < 1e-6] = [1.0, 0.0, 0.0]
+        side /= np.linalg.norm(side, axis=1, keepdims=True)
         up = np.cross(side, view)
         sine = radius / distance
-        middle = centre - view * radius * sine
+        middle = centres - view * radius * sine
         rim = radius * np.sqrt(1 - sine**2)
         a = np.linspace(0, 2 * np.pi, steps, endpoint=False)
-        return self.project(middle + rim * (np.cos(a)[:, None] * side + np.sin(a)[:, None] * up))
+        circle = np.cos(a)[None, :, None] * side[:, None] + np.sin(a)[None, :, None] * up[:, None]
+        rims = middle[:, None] + rim[:, None] * circle
+        return self.project(rims.reshape(-1, 3)).reshape(len(p), steps, 2)
+
+    def outline(self, point: npt.ArrayLike, radius: float, steps: int = 48) -> Floats:
+        """(steps, 2) the outline in pixels of a ball whose centre is at table ``point`` (2,), height R."""
+        return np.asarray(self.outlines(np.asarray(point, dtype=np.float64)[None, :2], radius, steps)[0])
 
     def outline_centre_offset(self, points: npt.ArrayLike, radius: float) -> Floats:
         """(n, 2) pixels to add to a projected centre to get the centre of the outline's ellipse."""
         p = np.atleast_2d(np.asarray(points, dtype=np.float64))[:, :2]
-        found = [self.outline(q, radius, 64).mean(axis=0) for q in p]
-        return np.asarray(np.array(found).reshape(-1, 2) - self.project(p, radius), dtype=np.float64)
+        return np.asarray(self.outlines(p, radius, 16).mean(axis=1) - self.project(p, radius), dtype=np.float64)
 
     def scaled(self, factor: float) -> Camera:
         """The same camera for the picture resized by ``factor``."""
