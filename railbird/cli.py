@@ -1,0 +1,326 @@
+"""The command line: every command of railbird, its options in words, and errors as one line."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import click
+import typer
+
+from calibration.errors import InputError, RailbirdError
+from railbird.games import GAMES, QUESTIONS, RULE_SETS, one_of
+
+app = typer.Typer(
+    name="railbird",
+    help="A pool referee that watches: finds the table, follows the balls, and says what the rules make of it.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+Game = Annotated[str, typer.Option("--game", help=f"{', '.join(GAMES)}")]
+Rules = Annotated[str, typer.Option("--rules", help=f"{', '.join(RULE_SETS)}")]
+Players = Annotated[str, typer.Option("--players", help="two names, A,B; the first shoots first")]
+Language = Annotated[str, typer.Option("--language", help="of what people read: en, hu, et")]
+AsJson = Annotated[bool, typer.Option("--json", help="print the result document on stdout, alone")]
+Out = Annotated[Path | None, typer.Option("--out", help="where the result goes")]
+TableFile = Annotated[Path | None, typer.Option("--table", help="table.json of an earlier `railbird calibrate`")]
+Setup = Annotated[Path | None, typer.Option("--setup", help="a file with one setup line, for a clip that starts in mid-rack")]
+Calls = Annotated[Path | None, typer.Option("--calls", help="a text file of calls: 'shot 4: 3 side-left'")]
+
+
+def say(text: str) -> None:
+    """A line for people, on stderr, so that stdout holds results alone."""
+    print(text, file=sys.stderr)
+
+
+def show(document: dict[str, Any]) -> None:
+    json.dump(document, sys.stdout, ensure_ascii=False, indent=1)
+    sys.stdout.write("\n")
+
+
+@app.command()
+def demo(out: Annotated[Path, typer.Option("--out", help="folder for the result")] = Path("railbird-demo")) -> None:
+    """Analyse a clip that ships with railbird and say where its report is."""
+    from railbird.demo import run
+
+    report = run(out)
+    print(f"The report is {report}")
+
+
+@app.command()
+def analyse(
+    video: Annotated[str, typer.Argument(help="a video file or a folder of frames")],
+    game: Game,
+    rules: Rules = "wpa-2025",
+    players: Players = "A,B",
+    calls: Calls = None,
+    setup: Setup = None,
+    table: TableFile = None,
+    out: Out = None,
+    length: Annotated[float | None, typer.Option(help="length of the table, nose to nose, metres")] = None,
+    language: Language = "en",
+    clips: Annotated[str | None, typer.Option(help="cut clips: all, or fouls")] = None,
+    video_out: Annotated[bool, typer.Option("--annotated/--no-annotated", help="draw annotated.mp4")] = True,
+    weights: Annotated[Path | None, typer.Option(help="other detector weights")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Analyse a recorded match: rulings, report, annotated video, shots, chapters."""
+    from railbird.pipeline import Options, run
+
+    options = Options(
+        game=one_of("game", game, GAMES),
+        rules=one_of("rules", rules, RULE_SETS),
+        players=two_names(players),
+        calls=calls,
+        setup=setup,
+        table=table,
+        length_m=length,
+        language=one_of("language", language, ("en", "hu", "et")),
+        clips=None if clips is None else one_of("clips", clips, ("all", "fouls")),
+        annotated=video_out,
+        weights=weights,
+    )
+    folder = out or Path(Path(video).stem + ".railbird")
+    result = run(video, folder, options)
+    if as_json:
+        show(result)
+    else:
+        print(f"{len(result['shots'])} shots; the report is {folder / 'report.html'}")
+
+
+@app.command()
+def calibrate(
+    source: Annotated[str, typer.Argument(help="a video or a picture")],
+    length: Annotated[float | None, typer.Option(help="length of the table, nose to nose, metres")] = None,
+    corners: Annotated[
+        tuple[str, str, str, str] | None, typer.Option(help="four corners by hand: X,Y X,Y X,Y X,Y (pixels, any order)")
+    ] = None,
+    pick: Annotated[int, typer.Option(help="which table, where the picture holds several; 0 is the likeliest")] = 0,
+    out: Out = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find the table: table.json and a preview picture; exit 2 with the reason where it cannot be found."""
+    from railbird.calibrate import run
+
+    points = None if corners is None else [point(text) for text in corners]
+    target = out or Path("table.json")
+    result = run(source, length=length, corners=points, pick=pick, out=target)
+    if as_json:
+        show(result)
+    else:
+        print(f"table found, residual {result['table']['rms_px']:.2f} px; written to {target}")
+
+
+@app.command()
+def detect(
+    source: Annotated[str, typer.Argument(help="a picture, a folder of pictures, or a video")],
+    out: Annotated[Path, typer.Option("--out", help="COCO-style JSON")],
+    draw: Annotated[Path | None, typer.Option(help="folder for pictures with what was found")] = None,
+    weights: Annotated[Path | None, typer.Option(help="other detector weights")] = None,
+    backend: Annotated[str | None, typer.Option(help="openvino, onnx or torch")] = None,
+) -> None:
+    """Find the balls in pictures; no calibration needed."""
+    from railbird.detect import run
+
+    run(source, out=out, draw=draw, weights=weights, backend=backend)
+
+
+@app.command()
+def live(
+    source: Annotated[str | None, typer.Option("--source", help="camera number, address or file")] = None,
+    game: Annotated[str | None, typer.Option("--game", help=", ".join(GAMES))] = None,
+    rules: Rules = "wpa-2025",
+    players: Players = "A,B",
+    port: Annotated[int, typer.Option(help="of the web page")] = 8765,
+    host: Annotated[str, typer.Option(help="127.0.0.1 keeps the page to this machine")] = "127.0.0.1",
+    speak: Annotated[bool, typer.Option("--speak", help="also speak on this machine, through espeak-ng")] = False,
+    config: Annotated[Path | None, typer.Option(help="club.toml with all of this")] = None,
+    language: Language = "en",
+) -> None:
+    """Referee a table live: web page, spoken calls, match log."""
+    from railbird.live import serve
+
+    serve(
+        source=source,
+        game=None if game is None else one_of("game", game, GAMES),
+        rules=one_of("rules", rules, RULE_SETS),
+        players=two_names(players),
+        host=host,
+        port=port,
+        speak=speak,
+        config=config,
+        language=language,
+    )
+
+
+@app.command()
+def check(
+    video: Annotated[str, typer.Argument(help="the clip in dispute")],
+    at: Annotated[float, typer.Option("--at", help="the moment, seconds from the start")],
+    game: Game,
+    question: Annotated[str | None, typer.Option(help=", ".join(QUESTIONS))] = None,
+    rules: Rules = "wpa-2025",
+    setup: Setup = None,
+    table: TableFile = None,
+    out: Out = None,
+    language: Language = "en",
+    what_if: Annotated[Path | None, typer.Option("--what-if", help="a changed fact: JSON file")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """The disputed call: verdict, how sure, the rule, the other reading, frames and slow motion."""
+    from railbird.check import run
+
+    result = run(
+        video,
+        at=at,
+        game=one_of("game", game, GAMES),
+        question=None if question is None else one_of("question", question, QUESTIONS),
+        rules=one_of("rules", rules, RULE_SETS),
+        setup=setup,
+        table=table,
+        out=out or Path(Path(video).stem + ".check"),
+        language=one_of("language", language, ("en", "hu", "et")),
+        what_if=what_if,
+    )
+    if as_json:
+        show(result)
+    else:
+        print(f"{result['answer']} (p {result['p']:.2f}); the page is {result['files'][0]}")
+
+
+@app.command()
+def evaluate(
+    result: Annotated[Path, typer.Argument(help="match.json to judge")],
+    truth: Annotated[Path, typer.Argument(help="match.json that holds the truth")],
+) -> None:
+    """Compare a match.json with the truth."""
+    from railbird.evaluate import run
+
+    show(run(result, truth))
+
+
+@app.command()
+def bench(
+    video: Annotated[str, typer.Argument(help="a video file")],
+    game: Game = "9-ball",
+    baseline: Annotated[bool, typer.Option("--baseline", help="also time a plain ultralytics track() loop")] = False,
+) -> None:
+    """Time decoding alone and decoding to match.json; peak memory."""
+    from railbird.bench import run
+
+    show(run(video, game=one_of("game", game, GAMES), baseline=baseline))
+
+
+@app.command()
+def report(
+    match: Annotated[Path, typer.Argument(help="match.json")],
+    out: Out = None,
+    language: Annotated[str | None, typer.Option(help="en, hu, et")] = None,
+) -> None:
+    """Write the pages again from match.json, without the video analysis."""
+    from railbird.report import rebuild
+
+    print(f"The report is {rebuild(match, out=out, language=language)}")
+
+
+@app.command()
+def overrule(
+    match: Annotated[Path, typer.Argument(help="match.json")],
+    shot: Annotated[int, typer.Option("--shot", help="number of the shot that was seen wrongly")],
+    facts: Annotated[Path, typer.Option("--facts", help="JSON file with the right facts")],
+) -> None:
+    """Correct a shot's facts; every ruling from there on follows."""
+    from railbird.overrule import run
+
+    result = run(match, shot=shot, facts=facts)
+    print(f"shot {shot} corrected; {len(result['shots'])} shots ruled again in {match}")
+
+
+@app.command()
+def render(
+    scenes: Annotated[list[str], typer.Argument(help="scene files, or random:SEED")],
+    out: Annotated[Path, typer.Option("--out", help="folder for clips and truth, or pictures and labels")],
+    dataset: Annotated[int | None, typer.Option(help="make this many labelled pictures instead of a clip")] = None,
+    seed: Annotated[int, typer.Option(help="of the pictures")] = 0,
+) -> None:
+    """Draw clips with their truth, by simulated physics."""
+    from railbird.render import run
+
+    run(scenes, out=out, dataset=dataset, seed=seed)
+
+
+@app.command()
+def train(
+    data: Annotated[list[Path], typer.Argument(help="folders of labelled pictures")],
+    out: Annotated[Path, typer.Option("--out", help="folder for the weights")],
+    epochs: Annotated[int, typer.Option(help="passes over the pictures")] = 30,
+    resume: Annotated[bool, typer.Option("--resume", help="go on from the last checkpoint")] = False,
+) -> None:
+    """Train the ball detector on labelled pictures."""
+    from railbird.training import train as run
+
+    run(data, out=out, epochs=epochs, resume=resume)
+
+
+@app.command()
+def tune(
+    video: Annotated[str, typer.Argument(help="a recording from the venue")],
+    out: Annotated[Path, typer.Option("--out", help="folder for the tuned weights")],
+) -> None:
+    """Fit the detector to a venue from a recording; keeps the old weights if the new are not better."""
+    from railbird.training import tune as run
+
+    show(run(video, out=out))
+
+
+@app.command(context_settings={"ignore_unknown_options": True})
+def adjudicate(script: Annotated[str, typer.Argument(help="a script of JSON lines; - reads stdin")]) -> None:
+    """Rules only: a match as JSON lines in, rulings out."""
+    from railbird.adjudicate import main as run
+
+    raise typer.Exit(run([script]))
+
+
+def two_names(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",")]
+    if len(names) != 2 or not all(names) or names[0] == names[1]:
+        raise InputError(f"--players {text!r}: give two different names, A,B")
+    return names
+
+
+def point(text: str) -> tuple[float, float]:
+    try:
+        x, y = text.split(",")
+        return float(x), float(y)
+    except ValueError:
+        raise InputError(f"--corners {text!r}: give points as X,Y in pixels") from None
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run a command; returns the exit status of FORMATS: 0 done, 2 the input is at fault, 1 a fault of ours."""
+    os.environ.setdefault("YOLO_OFFLINE", "true")
+    try:
+        status = app(args=argv, prog_name="railbird", standalone_mode=False)
+        return status if isinstance(status, int) else 0
+    except InputError as error:
+        say(f"railbird: {' '.join(str(error).split())}")
+        return 2
+    except click.exceptions.Exit as error:
+        return error.exit_code
+    except click.ClickException as error:
+        say(f"railbird: {' '.join(error.format_message().split())}; see `railbird --help`")
+        return 2
+    except (KeyboardInterrupt, click.Abort):
+        say("railbird: stopped")
+        return 130
+    except BrokenPipeError:
+        return 0
+    except RailbirdError as error:
+        say(f"railbird: {error}")
+        return 1

@@ -1,0 +1,114 @@
+"""Frames in, observations out: looks closely only where something moves, and a few times a second at rest."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from calibration.camera import Floats
+from calibration.result import Calibration
+from tracking.observations import Observation
+from vision.change import ChangeGate, table_region
+from vision.cover import Cover
+from vision.video import Frame
+
+if TYPE_CHECKING:
+    from vision.detections import Detections
+
+REST_LOOK_S = 0.4  # between looks while nothing moves
+QUIET_S = 0.35  # no change for so long: nothing moves
+BEYOND_M = 0.12  # balls on the rails or dropping off are kept, what lies farther out is another table's
+RADIUS_BAND = (0.62, 1.5)  # of the radius that the camera foretells at that place
+
+See = Callable[[Frame, tuple[int, int, int, int]], "Detections"]
+
+
+def to_table(calibration: Calibration, detections: Detections) -> tuple[Floats, Floats]:
+    """Centres (n, 2) in metres and their covariances (n, 2, 2) from outlines in the picture.
+
+    The outline's ellipse is not centred on the picture of the ball's centre; the difference is taken out.
+    """
+    camera, radius = calibration.camera, calibration.table.ball_radius
+    rough = camera.unproject(detections.centre, radius)
+    offset = np.nan_to_num(camera.outline_centre_offset(np.nan_to_num(rough), radius))
+    xy = camera.unproject(detections.centre - offset, radius)
+    jacobian = camera.jacobian(np.nan_to_num(xy), radius)
+    with np.errstate(all="ignore"):
+        inverse = np.linalg.pinv(np.nan_to_num(jacobian))
+    cov = inverse @ detections.cov @ inverse.transpose(0, 2, 1)
+    return xy, cov
+
+
+class Eye:
+    """Turns a calibrated stream into observations.
+
+    Parameters
+    ----------
+    calibration : where the table is.
+    see : finds balls in a frame, region given in pixels (detector, refinement and evidence together).
+    """
+
+    def __init__(self, calibration: Calibration, see: See) -> None:
+        self._see = see
+        self.looked = 0
+        self.moving_frames = 0
+        self.frames = 0
+        self.moving = False
+        self.covered = 0.0
+        self._before: deque[Frame] = deque(maxlen=1)
+        self._last_look = -1e9
+        self._last_change = -1e9
+        self.recalibrate(calibration)
+
+    def recalibrate(self, calibration: Calibration) -> None:
+        """Take another calibration from here on (the camera moved, or the view was cut)."""
+        self.calibration = calibration
+        self.region = table_region(calibration)
+        self._gate = ChangeGate(calibration)
+        self._cover = Cover(calibration)
+
+    def frame(self, frame: Frame) -> list[Observation]:
+        """What this frame adds: nothing, one look, or two where motion has just begun (the still frame before it)."""
+        self.frames += 1
+        if frame.repeat:
+            return []
+        samples = self._gate.samples(frame.luma)
+        changed = self._gate.changed(samples)
+        if changed:
+            self._last_change = frame.t_s
+        was_moving, self.moving = self.moving, frame.t_s - self._last_change < QUIET_S
+        self.moving_frames += self.moving
+        found: list[Observation] = []
+        if self.moving or frame.t_s - self._last_look >= REST_LOOK_S:
+            if self.moving and not was_moving and self._before and self._before[0].t_s > self._last_look:
+                found.append(self.look(self._before[0]))
+            found.append(self.look(frame))
+            self._gate.look(samples)
+        self._before.append(frame)
+        return found
+
+    def look(self, frame: Frame) -> Observation:
+        """Detect in this frame, whatever moves."""
+        self.looked += 1
+        self._last_look = frame.t_s
+        detections = self._see(frame, self.region)
+        xy, cov = to_table(self.calibration, detections)
+        table = self.calibration.table
+        expected = self.calibration.camera.ball_radius_px(np.nan_to_num(xy), table.ball_radius)
+        ratio = detections.radius / np.maximum(expected, 1e-6)
+        near = (
+            np.isfinite(xy).all(axis=1)
+            & (xy > -BEYOND_M).all(axis=1)
+            & (xy < np.array([table.width_m, table.length_m]) + BEYOND_M).all(axis=1)
+            & (ratio > RADIUS_BAND[0])
+            & (ratio < RADIUS_BAND[1])
+        )
+        xy, cov, kept = xy[near], cov[near], detections[near]
+        hidden = self._cover.hidden(frame.image, xy, still=not self.moving)
+        self.covered = float(hidden.mean())
+        return Observation(
+            t_s=frame.t_s, xy=xy, cov=cov, score=kept.score, evidence=kept.evidence, hidden=hidden
+        )

@@ -1,0 +1,266 @@
+"""The main job: a recording goes in, match.json, report, annotated video, shots and chapters come out."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from calibration.errors import InputError
+from calibration.result import Calibration
+from railbird import result as results
+from railbird.eye import Eye, See
+from railbird.games import BALLS
+from railbird.stage import Stage, set_stage
+from tracking.observations import Observation
+from vision.video import Video, file_sha256, open_video
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the user asked of an analysis."""
+
+    game: str
+    rules: str = "wpa-2025"
+    players: list[str] = field(default_factory=lambda: ["A", "B"])
+    calls: Path | None = None
+    setup: Path | None = None
+    table: Path | None = None
+    length_m: float | None = None
+    language: str = "en"
+    clips: str | None = None
+    annotated: bool = True
+    weights: Path | None = None
+    progress: bool = True
+
+
+@dataclass(slots=True)
+class Seen:
+    """What watching the recording gave, before any rules."""
+
+    source: dict[str, Any]
+    calibration: Calibration
+    observations: list[Observation]
+    warnings: list[dict[str, Any]]
+    frames: int
+    moving_frames: int
+    looks: int
+
+
+class Bar:
+    """A progress bar on stderr, if that is a terminal; rate and time left."""
+
+    def __init__(self, on: bool) -> None:
+        console = Console(stderr=True)
+        self._on = on and console.is_terminal
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.completed:.0f}/{task.total:.0f} frames, {task.fields[rate]:.0f}/s"),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+            disable=not self._on,
+        )
+
+    @contextmanager
+    def stage(self, name: str, total: int | None) -> Iterator[Any]:
+        """Count steps of a stage: call what this gives once a frame."""
+        began, done = time.perf_counter(), 0
+        with self._progress as progress:
+            task = progress.add_task(name, total=total, rate=0.0)
+
+            def step() -> None:
+                nonlocal done
+                done += 1
+                if self._on and done % 10 == 0:
+                    progress.update(task, completed=done, rate=done / (time.perf_counter() - began + 1e-6))
+
+            yield step
+
+
+def load_see(weights: Path | None = None) -> See:
+    """The detector, refinement and evidence as one function from frame and region to detections."""
+    from vision.seer import Seer
+
+    return Seer(weights)
+
+
+def load_table(path: Path, width: int, height: int) -> Calibration:
+    """A table.json of this very picture size."""
+    document = results.read_json(path)
+    source = document.get("source") or {}
+    if (source.get("width"), source.get("height")) != (width, height):
+        raise InputError(
+            f"{path}: made for pictures of {source.get('width')}x{source.get('height')}, the video has {width}x{height};"
+            " calibrate this video, or leave --table out"
+        )
+    try:
+        return Calibration.from_json(document["table"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{path}: not a table.json ({error}); make it with `railbird calibrate`") from None
+
+
+def watch(video: Video, options: Options, see: See, bar: Bar) -> Seen:
+    """Look at the whole recording: table, observations, warnings.
+
+    Raises
+    ------
+    InputError
+        Where no table is found in it.
+    """
+    info = video.info
+    given = None if options.table is None else load_table(options.table, info.width, info.height)
+    frames = iter(video)
+    stage: Stage = set_stage(frames, see, length_m=options.length_m, given=given, name=info.name)
+    eye = Eye(stage.calibration, see)
+    observations: list[Observation] = []
+    warnings = list(stage.warnings)
+    with bar.stage("watching", info.frames) as step:
+        for frame in stage.frames:
+            step()
+            verdict = stage.check(frame, eye)
+            warnings += verdict.warnings
+            if verdict.table_seen:
+                observations += eye.frame(frame)
+    if video.problem:
+        warnings.append({"t_s": video.last_t_s, "code": "truncated", "text": f"the stream ends early: {video.problem}"})
+    elif info.frames and video.decoded < 0.98 * info.frames:
+        text = f"{video.decoded} of {info.frames} frames could be decoded; what decoded is analysed"
+        warnings.append({"t_s": video.last_t_s, "code": "truncated", "text": text})
+    source = {
+        "file": Path(info.name).name,
+        "sha256": file_sha256(info.name),
+        "width": info.width,
+        "height": info.height,
+        "frames": video.decoded,
+        "duration_s": round(video.last_t_s + (1 / info.rate if info.rate else 0.0), 6),
+    }
+    return Seen(source, stage.calibration, observations, warnings, eye.frames, eye.moving_frames, eye.looked)
+
+
+def turned(observation: Observation, width: float, length: float) -> Observation:
+    """The same look with head and foot exchanged."""
+    return Observation(
+        t_s=observation.t_s,
+        xy=np.array([width, length]) - observation.xy,
+        cov=observation.cov,
+        score=observation.score,
+        evidence=observation.evidence,
+        streak=None if observation.streak is None else -observation.streak,
+        hidden=observation.hidden[::-1, ::-1],
+        exposure_s=observation.exposure_s,
+    )
+
+
+RACK_LEAST = 6
+RACK_ACROSS = 5.2  # balls' diameters: half the side of a full triangle around its middle
+
+
+def find_rack(observation: Observation, calibration: Calibration) -> float | None:
+    """``y`` of the middle of a set rack in this look, metres; None where the balls are not packed."""
+    xy = observation.xy[observation.score > 0.4]
+    ball = calibration.table.ball_m
+    if len(xy) < RACK_LEAST + 1:
+        return None
+    gaps = np.linalg.norm(xy[:, None] - xy[None], axis=2)
+    touching = ((gaps > 0.5 * ball) & (gaps < 1.35 * ball)).sum(axis=1)
+    packed = touching >= 2
+    if packed.sum() < RACK_LEAST or packed.sum() < 0.6 * (len(xy) - 1):
+        return None
+    middle = np.median(xy[packed], axis=0)
+    if np.abs(xy[packed] - middle).max() > RACK_ACROSS * ball or abs(middle[0] - calibration.table.long_string) > 2 * ball:
+        return None
+    return float(middle[1])
+
+
+def judge(seen: Seen, options: Options) -> dict[str, Any]:
+    """From observations to a match document with rulings.
+
+    Raises
+    ------
+    InputError
+        Where the calls or the set-up do not fit.
+    """
+    from railbird.script import rule
+    from tracking.analyse import analyse
+
+    calibration, observations = seen.calibration, seen.observations
+    table = calibration.table
+    rack = next((y for o in observations[:8] if (y := find_rack(o, calibration)) is not None), None)
+    if rack is not None and rack < table.centre_string:
+        observations = [turned(o, table.width_m, table.length_m) for o in observations]
+        calibration = calibration.turned()
+    analysis = analyse(observations, table, game_balls=(0, *BALLS[options.game]))
+    match: dict[str, Any] = {
+        "format": "railbird/1",
+        "source": seen.source,
+        "table": calibration.to_json(),
+        "game": options.game,
+        "rules": options.rules,
+        "players": options.players,
+        "language": options.language,
+        "rack_seen": rack is not None,
+        "shots": [
+            results.shot_to_json(s.shot, paths={ball: path.tolist() for ball, path in s.paths.items()})
+            for s in analysis.shots
+        ],
+        "warnings": sorted(seen.warnings, key=lambda w: w["t_s"]),
+    }
+    setup = None if options.setup is None else read_setup(options.setup)
+    return rule(match, calls=options.calls, setup=setup)
+
+
+def read_setup(path: Path) -> dict[str, Any]:
+    """The one ``setup`` line of a file."""
+    try:
+        lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+        document = json.loads(lines[0]) if len(lines) == 1 else json.loads("\n".join(lines))
+        return dict(document["setup"])
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}); give a file with one setup line") from None
+    except (KeyError, TypeError, IndexError, ValueError):
+        raise InputError(f'{path}: not a setup line; write {{"setup": {{"on_table": [0, 2, 5, 9]}}}}') from None
+
+
+def analyse_video(video: str, options: Options) -> dict[str, Any]:
+    """From the file to the match document; nothing is written."""
+    bar = Bar(options.progress)
+    with open_video(video) as stream:
+        return judge(watch(stream, options, load_see(options.weights), bar), options)
+
+
+def run(video: str, folder: Path, options: Options) -> dict[str, Any]:
+    """Analyse ``video`` and write everything into ``folder``.
+
+    Raises
+    ------
+    InputError
+        Where the video, the options or the folder are at fault; nothing is left half written.
+    """
+    writable(folder)
+    match = analyse_video(video, options)
+    from railbird.outputs import write_all
+
+    write_all(match, video, folder, annotated=options.annotated, clips=options.clips, bar=Bar(options.progress))
+    return match
+
+
+def writable(folder: Path) -> None:
+    """Fail early, before minutes of work, where the result cannot be written."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / ".railbird-probe"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise InputError(f"--out {folder}: cannot be written ({error.strerror}); give another folder") from None
+
