@@ -30,7 +30,9 @@ Language = Annotated[str, typer.Option("--language", help="of what people read: 
 AsJson = Annotated[bool, typer.Option("--json", help="print the result document on stdout, alone")]
 Out = Annotated[Path | None, typer.Option("--out", help="where the result goes")]
 TableFile = Annotated[Path | None, typer.Option("--table", help="table.json of an earlier `railbird calibrate`")]
-Setup = Annotated[Path | None, typer.Option("--setup", help="a file with one setup line, for a clip that starts in mid-rack")]
+Setup = Annotated[
+    Path | None, typer.Option("--setup", help="a file with one setup line, for a clip that starts in mid-rack")
+]
 Calls = Annotated[Path | None, typer.Option("--calls", help="a text file of calls: 'shot 4: 3 side-left'")]
 
 

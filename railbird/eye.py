@@ -109,6 +109,4 @@ class Eye:
         xy, cov, kept = xy[near], cov[near], detections[near]
         hidden = self._cover.hidden(frame.image, xy, still=not self.moving)
         self.covered = float(hidden.mean())
-        return Observation(
-            t_s=frame.t_s, xy=xy, cov=cov, score=kept.score, evidence=kept.evidence, hidden=hidden
-        )
+        return Observation(t_s=frame.t_s, xy=xy, cov=cov, score=kept.score, evidence=kept.evidence, hidden=hidden)

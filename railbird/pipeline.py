@@ -177,7 +177,10 @@ def find_rack(observation: Observation, calibration: Calibration) -> float | Non
     if packed.sum() < RACK_LEAST or packed.sum() < 0.6 * (len(xy) - 1):
         return None
     middle = np.median(xy[packed], axis=0)
-    if np.abs(xy[packed] - middle).max() > RACK_ACROSS * ball or abs(middle[0] - calibration.table.long_string) > 2 * ball:
+    if (
+        np.abs(xy[packed] - middle).max() > RACK_ACROSS * ball
+        or abs(middle[0] - calibration.table.long_string) > 2 * ball
+    ):
         return None
     return float(middle[1])
 
@@ -263,4 +266,3 @@ def writable(folder: Path) -> None:
         probe.unlink()
     except OSError as error:
         raise InputError(f"--out {folder}: cannot be written ({error.strerror}); give another folder") from None
-

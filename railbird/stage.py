@@ -40,9 +40,7 @@ class Verdict:
 class Stage:
     """A stream with its table: the frames from the first on that shows it, and the watch over it."""
 
-    def __init__(
-        self, frames: Iterator[Frame], first: Frame, calibration: Calibration, length_m: float | None
-    ) -> None:
+    def __init__(self, frames: Iterator[Frame], first: Frame, calibration: Calibration, length_m: float | None) -> None:
         self.frames = frames
         self.calibration = calibration
         self.warnings: list[dict[str, Any]] = []
@@ -122,7 +120,9 @@ def set_stage(
     while True:
         batch = _gather(frames)
         if not batch:
-            raise TableNotFound(f"{name}: no table found ({reason}); film the whole table, or give --table or --corners")
+            raise TableNotFound(
+                f"{name}: no table found ({reason}); film the whole table, or give --table or --corners"
+            )
         pictures = _still(batch)
         try:
             calibration = given or find_table([f.image for f in pictures], length_m=length_m)

@@ -21,7 +21,8 @@ def table_outline(calibration: Calibration, margin: float = MARGIN_M) -> npt.NDA
     steps = np.linspace(0, 1, 12, endpoint=False)
     turn = [(low, low), (x1, low), (x1, y1), (low, y1)]
     points = [
-        np.array(a) + steps[:, None] * (np.array(b) - np.array(a)) for a, b in zip(turn, turn[1:] + turn[:1], strict=True)
+        np.array(a) + steps[:, None] * (np.array(b) - np.array(a))
+        for a, b in zip(turn, turn[1:] + turn[:1], strict=True)
     ]
     pixels = calibration.camera.project(np.concatenate(points), calibration.table.nose_height)
     return pixels[np.isfinite(pixels).all(axis=1)]

@@ -50,7 +50,12 @@ class Cover:
 
     def _balls(self, xy: npt.NDArray[np.float64]) -> Bools:
         mask = np.zeros((self._rows, self._cols), np.uint8)
-        size = np.array([self._cols / (self._xy[-1, -1, 0] + self._xy[0, 0, 0]), self._rows / (self._xy[-1, -1, 1] + self._xy[0, 0, 1])])
+        size = np.array(
+            [
+                self._cols / (self._xy[-1, -1, 0] + self._xy[0, 0, 0]),
+                self._rows / (self._xy[-1, -1, 1] + self._xy[0, 0, 1]),
+            ]
+        )
         for centre in xy:
             col, row = np.clip((centre * size).astype(int), 0, [self._cols - 1, self._rows - 1])
             tip = centre + self._lean[row, col]
@@ -70,7 +75,9 @@ class Cover:
         colours = self._colours(image)
         balls_here = self._balls(balls)
         if self._background is None:
-            blurred = np.stack([cv2.medianBlur(np.ascontiguousarray(colours[..., k]).astype(np.uint8), 5) for k in range(3)], axis=2)
+            blurred = np.stack(
+                [cv2.medianBlur(np.ascontiguousarray(colours[..., k]).astype(np.uint8), 5) for k in range(3)], axis=2
+            )
             middle = np.median(colours.reshape(-1, 3), axis=0)
             cloth = np.abs(blurred[..., 1:].astype(np.float32) - middle[1:]).max(axis=2) < 22
             self._background = np.where(cloth[..., None], blurred.astype(np.float32), middle).astype(np.float32)
