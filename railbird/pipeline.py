@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from railbird.eye import Eye, See
 from railbird.games import BALLS
 from railbird.stage import Stage, set_stage
 from tracking.observations import Observation
+from vision.cadence import Cadence, find_cadence
 from vision.video import Video, file_sha256, open_video
 
 
@@ -124,13 +125,22 @@ def watch(video: Video, options: Options, see: See, bar: Bar) -> Seen:
     eye = Eye(stage.calibration, see)
     observations: list[Observation] = []
     warnings = list(stage.warnings)
+    times: list[float] = []
+    repeats: list[bool] = []
     with bar.stage("watching", info.frames) as step:
         for frame in stage.frames:
             step()
+            times.append(frame.t_s)
+            repeats.append(frame.repeat)
             verdict = stage.check(frame, eye)
             warnings += verdict.warnings
             if verdict.table_seen:
                 observations += eye.frame(frame)
+    cadence = find_cadence(times, repeats)
+    if cadence is not None:
+        observations = evenly(observations, cadence)
+        text = f"the file repeats pictures: {cadence.rate:.4g} a second are new; their own even clock is used"
+        warnings.append({"t_s": 0.0, "code": "repeated-frames", "text": text})
     if video.problem:
         warnings.append({"t_s": video.last_t_s, "code": "truncated", "text": f"the stream ends early: {video.problem}"})
     elif info.frames and video.decoded < 0.98 * info.frames:
@@ -147,17 +157,23 @@ def watch(video: Video, options: Options, see: See, bar: Bar) -> Seen:
     return Seen(source, stage.calibration, observations, warnings, eye.frames, eye.moving_frames, eye.looked)
 
 
+def evenly(observations: list[Observation], cadence: Cadence) -> list[Observation]:
+    """The looks at the times their pictures were taken; a picture looked at twice counts once."""
+    kept: dict[int, Observation] = {}
+    numbers = cadence.number([o.t_s for o in observations])
+    taken = cadence.corrected([o.t_s for o in observations])
+    for number, t, observation in zip(numbers, taken, observations, strict=True):
+        kept.setdefault(int(number), replace(observation, t_s=max(0.0, float(t))))
+    return list(kept.values())
+
+
 def turned(observation: Observation, width: float, length: float) -> Observation:
     """The same look with head and foot exchanged."""
-    return Observation(
-        t_s=observation.t_s,
+    return replace(
+        observation,
         xy=np.array([width, length]) - observation.xy,
-        cov=observation.cov,
-        score=observation.score,
-        evidence=observation.evidence,
         streak=None if observation.streak is None else -observation.streak,
         hidden=observation.hidden[::-1, ::-1],
-        exposure_s=observation.exposure_s,
     )
 
 
