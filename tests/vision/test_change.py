@@ -53,7 +53,7 @@ def test_a_ball_that_moved_a_pixel_and_a_half_is_seen(view: Calibration, ball: i
 def test_what_moves_beside_the_table_is_not_looked_at(view: Calibration) -> None:
     gate = settled(view)
     image = draw(view, BALLS)
-    x0, y0, x1, y1 = table_region(view, 0.25)
+    _, y0, _, y1 = table_region(view, 0.25)
     image[: max(1, y0), :] = 255
     image[y1:, :] = 255
     assert not gate.changed(gate.samples(luma(grain(image, 3))))
@@ -65,7 +65,8 @@ def test_the_region_holds_the_table_and_stays_in_the_picture(view: Calibration) 
     assert 0 <= y0 < y1 <= view.camera.height
     corners = view.camera.project(list(view.table.corners.values()), view.table.nose_height)
     inside = corners.clip([0, 0], [view.camera.width, view.camera.height])
-    assert (inside[:, 0].min() >= x0) and (inside[:, 0].max() <= x1)
+    assert inside[:, 0].min() >= x0
+    assert inside[:, 0].max() <= x1
 
 
 def test_it_is_cheap() -> None:
