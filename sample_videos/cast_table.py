@@ -21,6 +21,8 @@ def region(x, y, tab, pockets, mouths):  # type: ignore[no-untyped-def]
     """Which part of the relief lies at (x, y): WORLD, CAP, CUSHION, CLOTH or POCKET."""
     w = tab[0]
     length = tab[1]
+    if 0.12 < x < w - 0.12 and 0.12 < y < length - 0.12:
+        return CLOTH
     near = -1
     for k in range(6):
         dx = x - pockets[k, 0]
@@ -82,9 +84,9 @@ def texel(tex, u, v, out):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def shade(cls, x, y, z, dx, dy, dz, s, foot, out, tmp):  # type: ignore[no-untyped-def]
-    """Colour of a surface point seen along (dx, dy, dz); ``s`` is the tuple of the stage, ``foot`` a pixel's size there."""
-    tab, pockets, mouths, lamps, rects, colours, cloth, grain, floor, wall, marks, opt = s
+def shade(cls, x, y, z, dx, dy, dz, foot, tab, pockets, lamps, rects, colours, cloth, grain, floor, wall, marks, opt,
+          lit, out, tmp):  # type: ignore[no-untyped-def]  # fmt: skip
+    """Colour of a surface point seen along (dx, dy, dz); ``foot`` is a pixel's size there, ``lit`` the light on the bed."""
     for c in range(3):
         tmp[c] = colours[0, c]
     out[0] = 0.0
@@ -97,8 +99,9 @@ def shade(cls, x, y, z, dx, dy, dz, s, foot, out, tmp):  # type: ignore[no-untyp
     nx = 0.0
     ny = 0.0
     nz = 1.0
+    if cls == CLOTH or cls == CAP:
+        texel(lit, (x + 0.2) / (w + 0.4) * (lit.shape[1] - 1), (y + 0.2) / (length + 0.4) * (lit.shape[0] - 1), tmp)
     if cls == CLOTH:
-        light_at(lamps, x, y, z, nx, ny, nz, 0.0, tmp)
         # the corner between cushion and cloth sees less of the room
         d = min(-ox, -oy)
         if d > 0:
@@ -147,7 +150,7 @@ def shade(cls, x, y, z, dx, dy, dz, s, foot, out, tmp):  # type: ignore[no-untyp
         for c in range(3):
             out[c] = colours[4, c] * tmp[c] * f
         return
-    if cls == CAP or cls == RIM:
+    if cls == CAP:
         best = 1e9
         corner = False
         for k in range(6):
@@ -157,7 +160,6 @@ def shade(cls, x, y, z, dx, dy, dz, s, foot, out, tmp):  # type: ignore[no-untyp
             if e < best:
                 best = e
                 corner = k != 2 and k != 3
-        light_at(lamps, x, y, z, 0.0, 0.0, 1.0, 0.0, tmp)
         gloss = opt[6]
         if best < opt[7]:
             row = 3
@@ -239,12 +241,8 @@ def shade(cls, x, y, z, dx, dy, dz, s, foot, out, tmp):  # type: ignore[no-untyp
 
 
 @inlined
-def meet(ox, oy, oz, dx, dy, dz, s, hit):  # type: ignore[no-untyped-def]
+def meet(ox, oy, oz, dx, dy, dz, tab, pockets, mouths, opt, hit):  # type: ignore[no-untyped-def]
     """First surface a ray meets: its class; the point and the distance go to ``hit`` (4,)."""
-    tab = s[0]
-    pockets = s[1]
-    mouths = s[2]
-    opt = s[11]
     top = tab[2]
     if dz < -1e-6:
         t = (top - oz) / dz
@@ -365,8 +363,27 @@ def meet(ox, oy, oz, dx, dy, dz, s, hit):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def cast(cam, height, width, per_side, s, image, place, kinds, far):  # type: ignore[no-untyped-def]
-    """Fill ``image`` (h, w, 3), ``place`` (h, w, 3) metres, ``kinds`` (h, w), ``far`` (h, w) metres along the ray."""
+def bed_light(lamps, ambient, w, length, height, lit):  # type: ignore[no-untyped-def]
+    """Fill ``lit`` (rows, cols, 3) with the light falling on a level surface, 0.2 m beyond the nose lines on all sides."""
+    out = np.zeros(3)
+    for i in range(lit.shape[0]):
+        for j in range(lit.shape[1]):
+            for c in range(3):
+                out[c] = ambient[c]
+            x = -0.2 + (w + 0.4) * j / (lit.shape[1] - 1)
+            y = -0.2 + (length + 0.4) * i / (lit.shape[0] - 1)
+            light_at(lamps, x, y, height, 0.0, 0.0, 1.0, 0.0, out)
+            for c in range(3):
+                lit[i, j, c] = out[c]
+
+
+@compiled
+def cast(cam, height, width, per_side, tab, pockets, mouths, lamps, rects, colours, cloth, grain, floor, wall, marks, opt, lit,
+         image, place, kinds, far):  # type: ignore[no-untyped-def]  # fmt: skip
+    """Fill ``image`` (h, w, 3), ``place`` (h, w, 3) metres, ``kinds`` (h, w), ``far`` (h, w) metres along the ray.
+
+    A pixel is drawn from ``per_side`` squared samples where its surroundings are not all of one kind, else from one.
+    """
     hit = np.zeros(4)
     out = np.zeros(3)
     tmp = np.zeros(3)
@@ -376,25 +393,43 @@ def cast(cam, height, width, per_side, s, image, place, kinds, far):  # type: ig
     for v in range(height):
         for u in range(width):
             dx, dy, dz = ray(cam, float(u), float(v))
-            c0 = meet(ox, oy, oz, dx, dy, dz, s, hit)
-            kinds[v, u] = c0
+            kinds[v, u] = meet(ox, oy, oz, dx, dy, dz, tab, pockets, mouths, opt, hit)
             far[v, u] = hit[3]
             place[v, u, 0] = hit[0]
             place[v, u, 1] = hit[1]
             place[v, u, 2] = hit[2]
+    for v in range(height):
+        for u in range(width):
+            kind = kinds[v, u]
+            n = 1
+            if kind == CAP:
+                n = per_side
+            else:
+                for i in range(max(0, v - 1), min(height, v + 2)):
+                    for j in range(max(0, u - 1), min(width, u + 2)):
+                        if kinds[i, j] != kind:
+                            n = per_side
             b = 0.0
             g = 0.0
             r = 0.0
-            for i in range(per_side):
-                for j in range(per_side):
-                    if per_side > 1:
-                        dx, dy, dz = ray(cam, u + (j + 0.5) / per_side - 0.5, v + (i + 0.5) / per_side - 0.5)
-                        c0 = meet(ox, oy, oz, dx, dy, dz, s, hit)
-                    shade(c0, hit[0], hit[1], hit[2], dx, dy, dz, s, hit[3] / cam[0], out, tmp)
+            for i in range(n):
+                for j in range(n):
+                    dx, dy, dz = ray(cam, u + (j + 0.5) / n - 0.5, v + (i + 0.5) / n - 0.5)
+                    if n > 1:
+                        kind = meet(ox, oy, oz, dx, dy, dz, tab, pockets, mouths, opt, hit)
+                    else:
+                        hit[0] = place[v, u, 0]
+                        hit[1] = place[v, u, 1]
+                        hit[2] = place[v, u, 2]
+                        hit[3] = far[v, u]
+                    shade(
+                        kind, hit[0], hit[1], hit[2], dx, dy, dz, hit[3] / cam[0], tab, pockets, lamps, rects, colours, cloth,
+                        grain, floor, wall, marks, opt, lit, out, tmp,
+                    )  # fmt: skip
                     b += out[0]
                     g += out[1]
                     r += out[2]
-            n = 1.0 / (per_side * per_side)
-            image[v, u, 0] = b * n
-            image[v, u, 1] = g * n
-            image[v, u, 2] = r * n
+            k = 1.0 / (n * n)
+            image[v, u, 0] = b * k
+            image[v, u, 1] = g * k
+            image[v, u, 2] = r * k

@@ -127,6 +127,8 @@ class Stage:
         self.cam = camera_array(camera)
         self.lamps, self.rects, self.ambient = lamp_arrays(room, w, length)
         self.paints = {n: ball_paint(looks.balls, n) for n in range(16)}
+        h, wd = camera.height, camera.width
+        per_metre = float(np.clip(1.2 * camera.ball_radius_px([[w / 2, length / 2]], table.ball_radius)[0] / table.ball_radius, 150, 420))
         tab = np.array([w, length, table.nose_height, r.cushion_width, r.width, 0.26, FLOOR_Z, r.rounding])
         pockets = np.array([[*p.centre, p.radius] for p in table.pockets.values()])
         colours = np.stack(
@@ -144,16 +146,17 @@ class Stage:
             [0.35, cloth.grain, 0.25, 0.45, 0.6, 0.55, r.gloss, r.rim_width, r.trim_gloss, r.corner_trim, r.side_trim, r.wood,
              float(r.diamonds), 0.3, rng.uniform(0.3, 1.2), room.floor_light, half[0], half[1], 0.25, 2.6, room.wall_light]
         )  # fmt: skip
+        lit = np.zeros((60, 40, 3), np.float32)
+        cast_table.bed_light(self.lamps, self.ambient, w, length, 0.01, lit)
         parts = (
-            tab, pockets, mouth_polygons(table, r.cushion_width), self.lamps, self.rects, colours, cloth_texture(cloth, w, length, rng),
-            grain_tile(), floor_texture(room, rng), wall_texture(room, rng), marks, opt,
+            tab, pockets, mouth_polygons(table, r.cushion_width), self.lamps, self.rects, colours, cloth_texture(cloth, w, length, rng, per_metre),
+            grain_tile(), floor_texture(room, rng), wall_texture(room, rng), marks, opt, lit,
         )  # fmt: skip
-        h, wd = camera.height, camera.width
         self.light = np.zeros((h, wd, 3), np.float32)
         self.place = np.zeros((h, wd, 3), np.float32)
         self.kinds = np.zeros((h, wd), np.uint8)
         self.far = np.zeros((h, wd), np.float32)
-        cast_table.cast(self.cam, h, wd, per_side, parts, self.light, self.place, self.kinds, self.far)
+        cast_table.cast(self.cam, h, wd, per_side, *parts, self.light, self.place, self.kinds, self.far)
         cloth_light = linear(cloth.colour)
         mirrored = self.ambient * 0.3 + room.mirrored * 0.5 * linear(room.wall_colour) + 0.02
         self.ball_light = np.stack([self.ambient, cloth_light * 0.9, mirrored, [0.15, looks.balls.softness, 0.0]])

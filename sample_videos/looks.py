@@ -271,7 +271,7 @@ def random_looks(rng: np.random.Generator, width: float, length: float, *, tidy:
     film = FilmLook(
         exposure=float(np.exp(rng.normal(0, 0.28))),
         balance=(float(np.exp(rng.normal(0, 0.09))), 1.0, float(np.exp(rng.normal(0, 0.11)))),
-        contrast=float(u(0.85, 1.35)), saturation=float(u(0.6, 1.45)), shoulder=float(u(0, 1)),
+        contrast=float(u(0.85, 1.35)), saturation=float(u(0.6, 1.25)), shoulder=float(u(0, 1)),
         vignette=float(rng.choice([0, u(0, 0.5)])),
         blur=float(rng.choice([0.0, u(0.3, 0.8), u(0.6, 1.8)], p=[0.3, 0.5, 0.2])),
         sharpen=float(rng.choice([0.0, u(0.2, 1.5)], p=[0.55, 0.45])),

@@ -22,12 +22,12 @@ F64 = npt.NDArray[np.float64]
 
 def compiled(function: Callable[..., Any]) -> Any:
     """``function`` compiled by numba; kept on disk, so that only the first run on a machine waits for it."""
-    return numba.njit(cache=True, fastmath=True, nogil=True)(function)
+    return numba.njit(cache=True, fastmath=True, nogil=True, error_model="numpy")(function)
 
 
 def inlined(function: Callable[..., Any]) -> Any:
     """A small compiled function that is called from others."""
-    return numba.njit(cache=True, fastmath=True, nogil=True, inline="never")(function)
+    return numba.njit(cache=True, fastmath=True, nogil=True, error_model="numpy", inline="never")(function)
 
 
 def camera_array(camera: Camera) -> F64:

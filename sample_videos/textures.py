@@ -10,7 +10,6 @@ import numpy as np
 from sample_videos.looks import ClothLook, RoomLook, linear
 from sample_videos.optics import F32
 
-PER_METRE = 340
 MARGIN_M = 0.1
 WORDS = (
     "OPEN", "MASTERS", "CHAMPIONSHIP", "9-BALL", "8-BALL", "BILLIARDS", "CLASSIC", "LEAGUE", "CUES", "WORLD CUP", "SPORT BAR",
@@ -25,19 +24,20 @@ def smooth_noise(rng: np.random.Generator, h: int, w: int, cells: int) -> F32:
     return cv2.resize(small, (w, h), interpolation=cv2.INTER_CUBIC)
 
 
-def cloth_texture(look: ClothLook, width: float, length: float, rng: np.random.Generator) -> F32:
+def cloth_texture(look: ClothLook, width: float, length: float, rng: np.random.Generator, per_metre: float = 340.0) -> F32:
     """(h, w, 3) linear colour of the bed's cloth, from MARGIN_M before the nose lines to MARGIN_M beyond."""
-    w, h = round((width + 2 * MARGIN_M) * PER_METRE), round((length + 2 * MARGIN_M) * PER_METRE)
+    w, h = round((width + 2 * MARGIN_M) * per_metre), round((length + 2 * MARGIN_M) * per_metre)
     base = linear(look.colour).astype(np.float32)
     shade = 1 + look.wear * (0.05 * smooth_noise(rng, h, w, 5) + 0.04 * smooth_noise(rng, h, w, 30)) + 0.02 * smooth_noise(rng, h, w, 200)
     picture = base * shade[..., None]
 
     def px(x: float, y: float) -> tuple[int, int]:
-        return round((x + MARGIN_M) * PER_METRE * 16), round((y + MARGIN_M) * PER_METRE * 16)
+        return round((x + MARGIN_M) * per_metre * 16), round((y + MARGIN_M) * per_metre * 16)
 
     def blend(mask: F32, rgb: tuple[int, int, int], amount: float) -> None:
-        a = (mask.astype(np.float32) / 255 * amount)[..., None]
-        picture[:] = picture * (1 - a) + linear(rgb).astype(np.float32) * a
+        at = np.nonzero(mask)
+        a = (mask[at].astype(np.float32) / 255 * amount)[:, None]
+        picture[at] = picture[at] * (1 - a) + linear(rgb).astype(np.float32) * a
 
     mask = np.zeros((h, w), np.uint8)
     for _ in range(int(look.wear * 60)):  # burns and tracks of the break
@@ -48,7 +48,7 @@ def cloth_texture(look: ClothLook, width: float, length: float, rng: np.random.G
     mask[:] = 0
     for _ in range(int(look.chalk * 90)):
         at = rng.uniform(0, 1, 2) * (width, length)
-        cv2.circle(mask, px(*at), int(rng.uniform(0.002, 0.012) * PER_METRE * 16), int(rng.integers(60, 255)), -1, cv2.LINE_AA, 4)
+        cv2.circle(mask, px(*at), int(rng.uniform(0.002, 0.012) * per_metre * 16), int(rng.integers(60, 255)), -1, cv2.LINE_AA, 4)
     blend(cv2.GaussianBlur(mask, (0, 0), 1.6), ((120, 170, 220), (235, 235, 235))[int(rng.integers(2))], 0.35)
 
     mask[:] = 0
@@ -63,9 +63,9 @@ def cloth_texture(look: ClothLook, width: float, length: float, rng: np.random.G
     blend(mask, (235, 235, 235), float(rng.uniform(0.3, 0.9)))
     mask[:] = 0
     if look.spot:
-        cv2.circle(mask, px(width / 2, length * 0.75), int(rng.uniform(0.004, 0.009) * PER_METRE * 16), 255, -1, cv2.LINE_AA, 4)
+        cv2.circle(mask, px(width / 2, length * 0.75), int(rng.uniform(0.004, 0.009) * per_metre * 16), 255, -1, cv2.LINE_AA, 4)
         if rng.random() < 0.3:
-            cv2.circle(mask, px(width / 2, length * 0.25), int(0.006 * PER_METRE * 16), 255, -1, cv2.LINE_AA, 4)
+            cv2.circle(mask, px(width / 2, length * 0.25), int(0.006 * per_metre * 16), 255, -1, cv2.LINE_AA, 4)
         blend(mask, (235, 235, 235) if look.spot == "white" else (12, 12, 14), 0.9)
     mask[:] = 0
     if look.sighting:
@@ -75,17 +75,17 @@ def cloth_texture(look: ClothLook, width: float, length: float, rng: np.random.G
         blend(mask, tuple(int(v) for v in rng.integers(0, 255, 3)), 0.8)  # type: ignore[arg-type]
     mask[:] = 0
     if look.logo:
-        _logo(mask, look.logo, px, width, length, rng)
+        _logo(mask, look.logo, px, width, length, rng, per_metre)
         if rng.random() < 0.5:
             mask = np.ascontiguousarray(mask[::-1, ::-1])
         blend(mask, ((240, 240, 240), (10, 10, 12), (220, 180, 30), (200, 30, 40), (20, 40, 120))[int(rng.integers(5))], float(rng.uniform(0.3, 0.95)))
     return np.ascontiguousarray(np.clip(picture, 0.002, 1.2), dtype=np.float32)
 
 
-def _logo(mask: F32, kind: str, px, width: float, length: float, rng: np.random.Generator) -> None:  # type: ignore[no-untyped-def,type-arg]
+def _logo(mask: F32, kind: str, px, width: float, length: float, rng: np.random.Generator, per_metre: float) -> None:  # type: ignore[no-untyped-def,type-arg]
     cx, cy = (px(width * rng.uniform(0.3, 0.7), length * rng.uniform(0.1, 0.9)))
     cx, cy = cx // 16, cy // 16
-    s = float(rng.uniform(0.05, 0.3)) * PER_METRE
+    s = float(rng.uniform(0.05, 0.3)) * per_metre
     if kind == "text":
         text = str(rng.choice(WORDS))
         patch = np.zeros((mask.shape[1], mask.shape[1]), np.uint8)
