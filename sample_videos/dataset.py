@@ -190,6 +190,8 @@ def label_of(canvas: Canvas, ball: Placed, index: int, looks: Looks) -> Label | 
     r = table.ball_radius
     spots = [ball.centre - ball.way / 2, ball.centre + ball.way / 2]
     rims = np.vstack([_outline(camera, p, r) for p in (spots if np.linalg.norm(ball.way) > 0 else spots[:1])])
+    if canvas.covered.get(index, 0.0) < 1.0 or not np.isfinite(rims).all():
+        return None
     u0, v0 = rims.min(axis=0)
     u1, v1 = rims.max(axis=0)
     u0, u1 = max(u0, -0.5), min(u1, camera.width - 0.5)

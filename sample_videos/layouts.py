@@ -71,49 +71,50 @@ def turn_by(vector: npt.ArrayLike) -> F64:
 
 
 def random_camera(rng: np.random.Generator, table: Table, size: tuple[int, int]) -> Camera:
-    """A pose from straight above to 25 degrees above the horizon; balls of 4 to 35 px radius."""
+    """A pose from straight above to 25 degrees above the horizon; balls of 4 to 36 px radius."""
     width, height = size
     w, length, r = table.width_m, table.length_m, table.ball_radius
     above = rng.random() < 0.38
-    elevation = math.radians(float(rng.uniform(80, 89.9)) if above else 25 + 55 * float(rng.beta(1.0, 1.6)))
+    quarter = rng.choice([0, 180, 90, 270], p=[0.43, 0.43, 0.07, 0.07])
+    if width < height:
+        quarter += 90
     if above:
-        azimuth = math.radians(float(rng.choice([0, 90, 180, 270]) + rng.normal(0, 3)))
-    elif rng.random() < 0.6:
-        azimuth = math.radians(float(rng.choice([90, 270]) + rng.normal(0, 10)))
+        elevation = math.radians(float(rng.uniform(80, 89.9)))
+        azimuth = math.radians(float(quarter + rng.normal(0, 3)))
     else:
-        azimuth = float(rng.uniform(0, 2 * math.pi))
+        elevation = math.radians(25 + 55 * float(rng.beta(1.0, 1.6)))
+        end_on = rng.random() < 0.6
+        azimuth = math.radians(float(rng.choice([90, 270]) + rng.normal(0, 10))) if end_on else float(rng.uniform(0, 2 * math.pi))
     whole = rng.random() < 0.62
-    focal = width * float(np.exp(rng.uniform(math.log(0.5), math.log(1.8))))
-    # an apparent size of the table from a whole one with room to a crop of a part
-    span_m = (length if abs(math.cos(azimuth)) < 0.7 else w) * (math.sin(elevation) if not above else 1) + 0.4
-    if above:
-        span_m = (length if abs(math.cos(azimuth)) > 0.7 else w) + 0.4
-        long_px = height if abs(math.cos(azimuth)) < 0.7 and width >= height else width
-        scale = long_px / ((length if long_px == width or width < height else w) + 0.35)
-        scale = min(height / (min(span_m, 9)), width / (w + 0.35)) if scale <= 0 else scale
-        px_per_m = min(width, height * length / w) / (length + 0.4)
-    else:
-        px_per_m = min(width / (w + 0.7), height / (span_m * 0.85 + 0.25))
-    radius_px = px_per_m * r * float(rng.uniform(0.75, 1.2)) if whole else math.exp(rng.uniform(math.log(9), math.log(36)))
-    radius_px = min(36.0, max(4.0, radius_px))
-    distance = min(9.0, max(0.8, focal * r / radius_px))
-    focal = radius_px * distance / r
+    focal = width * math.exp(rng.uniform(math.log(0.5), math.log(1.8)))
+    side = np.array([math.cos(elevation) * math.cos(azimuth), math.cos(elevation) * math.sin(azimuth), math.sin(elevation)])
+    middle = np.array([w / 2, length / 2, 0.0])
     if whole:
-        target = np.array([w / 2, length / 2, 0]) + np.append(rng.normal(0, 0.06, 2), 0)
+        target = middle + np.append(rng.normal(0, 0.06, 2), 0)
+        distance = 3.0
+        wanted = float(rng.uniform(0.78, 1.12))
+        e = 0.14
+        rim = np.array([(x, y, 0.03) for x in (-e, w + e) for y in (-e, length + e)])
+        for _ in range(4):
+            px = Camera.looking(target + distance * side, target, width=width, height=height, focal=focal).project(rim)
+            low, high = np.nanmin(px, axis=0), np.nanmax(px, axis=0)
+            if not np.isfinite(px).all():
+                distance *= 1.5
+                continue
+            distance *= max((high[0] - low[0]) / width, (high[1] - low[1]) / height) / wanted
+            if not above:
+                target = middle + np.array([math.cos(azimuth), math.sin(azimuth), 0]) * 0.06 * distance * float(rng.uniform(-1, 1))
+        distance = max(distance, 0.8)
     else:
+        radius_px = math.exp(rng.uniform(math.log(9), math.log(36)))
         target = np.array([float(rng.uniform(0, w)), float(rng.uniform(0, length)), 0])
-    if above:
-        # the long side lies across a wide picture
-        azimuth += 0 if width >= height else math.pi / 2
-        along = np.array([math.cos(azimuth), math.sin(azimuth), 0])
-        position = target + distance * (math.cos(elevation) * along + np.array([0, 0, math.sin(elevation)]))
-    else:
-        position = target + distance * np.array(
-            [math.cos(elevation) * math.cos(azimuth), math.cos(elevation) * math.sin(azimuth), math.sin(elevation)]
-        )
+        distance = min(9.0, max(0.8, focal * r / radius_px))
+        focal = radius_px * distance / r
+    radius_px = focal * r / distance
+    focal *= min(36.0, max(4.0, radius_px)) / radius_px
     bend = float(rng.choice([0.0, rng.uniform(-0.08, 0.02), rng.uniform(-0.3, -0.05)], p=[0.4, 0.4, 0.2]))
     corner = (math.hypot(width, height) / 2 / focal) ** 2
     k1 = bend / max(corner, 0.05) * 0.6
     k2 = float(rng.normal(0, 0.1)) * k1 * 0.3
     roll = float(rng.normal(0, 0.03)) if rng.random() < 0.85 else float(rng.normal(0, 0.2))
-    return Camera.looking(position, target, width=width, height=height, focal=focal, roll=roll, distortion=(k1, k2))
+    return Camera.looking(target + distance * side, target, width=width, height=height, focal=focal, roll=roll, distortion=(k1, k2))
