@@ -13,6 +13,22 @@ from calibration.errors import InputError
 from railbird.validation import FORMAT, REQUIRED, check, check_event, check_shot, kind_of
 from tracking.events import AnyEvent, Contact, Crossing, OffTable, Pocketed, Point, RailHit, Shot, Strike
 
+__all__ = [
+    "FORMAT",
+    "REQUIRED",
+    "check",
+    "event_from_json",
+    "event_to_json",
+    "read",
+    "read_json",
+    "shot_from_json",
+    "shot_to_json",
+    "write",
+    "write_bytes",
+    "write_json",
+    "write_text",
+]
+
 
 # -- files -------------------------------------------------------------------------------------------------------------
 def read(path: str | Path, *, required: Sequence[str] = REQUIRED) -> dict[str, Any]:
