@@ -1,0 +1,2 @@
+def announce(ruling, full=False):
+    return {"en": "", "hu": "", "et": ""}
