@@ -1,0 +1,352 @@
+"""Finds regions of a picture that could be the cloth of a pool table, whatever its colour.
+
+A cloth is a large, smooth region of one hue, lit unevenly; its outline is close to a quadrilateral, cut perhaps by the
+picture's edge or by somebody who leans over it. Nothing here knows which colours cloths have.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from calibration.camera import Floats
+
+Mask = npt.NDArray[np.uint8]
+Picture = npt.NDArray[np.uint8]
+
+WORK_SIDE = 560  # pixels of the longer side in which regions are looked for
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """One smooth region of one hue.
+
+    Parameters
+    ----------
+    mask : (h, w) uint8, 255 inside, in the reduced picture.
+    contour : (n, 2) outline of the region, pixels of the reduced picture.
+    hull : (m, 2) its convex hull.
+    area : pixels of the reduced picture, holes filled.
+    scale : pixels of the whole picture per pixel of the reduced one.
+    """
+
+    mask: Mask
+    contour: Floats
+    hull: Floats
+    area: float
+    scale: float
+
+
+@dataclass(frozen=True, slots=True)
+class Quad:
+    """Four sides around a region.
+
+    Parameters
+    ----------
+    corners : (4, 2) pixels of the whole picture, clockwise as seen.
+    overlap : intersection over union of the quadrilateral and the region's hull, within the picture.
+    support : (4,) share of each side (as far as it lies in the picture) along which the region really ends.
+    area_share : share of the picture that the region covers.
+    """
+
+    corners: Floats
+    overlap: float
+    support: Floats
+    area_share: float
+
+
+def perceptual(image: Picture) -> npt.NDArray[np.float32]:
+    """BGR uint8 picture to CIE L*a*b*, float32 (L 0 … 100)."""
+    return np.asarray(cv2.cvtColor(image.astype(np.float32) / 255, cv2.COLOR_BGR2LAB), dtype=np.float32)
+
+
+def reduced(image: Picture, side: int = WORK_SIDE) -> tuple[Picture, float]:
+    """The picture with its longer side at most ``side`` pixels, and the factor back to the whole picture."""
+    scale = max(1.0, max(image.shape[:2]) / side)
+    if scale == 1.0:
+        return image, 1.0
+    size = (round(image.shape[1] / scale), round(image.shape[0] / scale))
+    return np.asarray(cv2.resize(image, size, interpolation=cv2.INTER_AREA), dtype=np.uint8), scale
+
+
+def cloth_regions(image: Picture, limit: int = 6) -> list[Region]:
+    """Regions that could be a cloth, most promising first.
+
+    Parameters
+    ----------
+    image : (h, w, 3) uint8 BGR.
+    limit : how many at most.
+    """
+    small, scale = reduced(image)
+    lab = cv2.GaussianBlur(perceptual(small), (0, 0), 1.2)
+    light = lab[..., 0]
+    # chroma grows with light on one and the same cloth; dividing it out keeps a shaded corner with the lit middle
+    hue = lab[..., 1:] * (60.0 / (light[..., None] + 15.0))
+    found: list[Region] = []
+    grown: list[Mask] = []
+    for seed in _components(_seed_masks(light, hue)):
+        covered = max((np.count_nonzero(seed & mask) for mask in grown), default=0)
+        if covered > 0.9 * np.count_nonzero(seed):
+            continue  # grown from another seed already
+        grown.append(_settle(seed, lab, hue))
+        for mask in (grown[-1], _same_hue(grown[-1], light, hue)):
+            region = _outlined(mask, scale) if mask is not None else None
+            if region is not None:
+                found.append(region)
+    found.sort(key=lambda r: -_promise(r))
+    kept: list[Region] = []
+    for region in found:
+        if all(_same(region, other) < 0.93 for other in kept):
+            kept.append(region)
+        if len(kept) == limit:
+            break
+    return kept
+
+
+def _seed_masks(light: npt.NDArray[np.float32], hue: npt.NDArray[np.float32]) -> list[Mask]:
+    """Masks of the picture's dominant hues (and greys by lightness)."""
+    masks: list[Mask] = []
+    bins = 64
+    reach = 80.0
+    index = np.clip(((hue + reach) * (bins / (2 * reach))).astype(int), 0, bins - 1)
+    lit = light > 6
+    counts = np.zeros((bins, bins), np.float32)
+    np.add.at(counts, (index[..., 0][lit], index[..., 1][lit]), 1)
+    counts = cv2.GaussianBlur(counts, (0, 0), 1.0)
+    left = counts.copy()
+    for _ in range(6):
+        peak = np.unravel_index(int(left.argmax()), left.shape)
+        if left[peak] <= 0:
+            break
+        centre = (np.array(peak) + 0.5) * (2 * reach / bins) - reach
+        rows, cols = np.ogrid[:bins, :bins]
+        near = (rows - peak[0]) ** 2 + (cols - peak[1]) ** 2
+        left[near <= 9] = 0
+        chroma = float(np.hypot(*centre))
+        distance = np.hypot(hue[..., 0] - centre[0], hue[..., 1] - centre[1])
+        for width in (7.0, 13.0):
+            member = lit & (distance < width)
+            if chroma > 14:
+                masks.append(member.astype(np.uint8) * 255)
+                continue
+            values = light[member]
+            if values.size < 200:
+                continue
+            tally, edges = np.histogram(values, bins=25, range=(0, 100))
+            for level in np.argsort(tally)[::-1][:2]:
+                middle = (edges[level] + edges[level + 1]) / 2
+                masks.append((member & (np.abs(light - middle) < 11)).astype(np.uint8) * 255)
+    return masks
+
+
+def _components(seeds: list[Mask], limit: int = 12) -> list[Mask]:
+    """The largest connected parts of the seed masks, largest first."""
+    kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (5, 5))
+    parts: list[tuple[int, Mask]] = []
+    for seed in seeds:
+        opened = cv2.morphologyEx(seed, cv2.MORPH_OPEN, kernel)
+        count, labels, stats, _ = cv2.connectedComponentsWithStats(opened)
+        for label in sorted(range(1, count), key=lambda k: -stats[k, cv2.CC_STAT_AREA])[:2]:
+            size = int(stats[label, cv2.CC_STAT_AREA])
+            if size >= 0.012 * seed.size:
+                parts.append((size, (labels == label).astype(np.uint8) * 255))
+    parts.sort(key=lambda p: -p[0])
+    return [mask for _, mask in parts[:limit]]
+
+
+def _settle(mask: Mask, lab: npt.NDArray[np.float32], hue: npt.NDArray[np.float32]) -> Mask:
+    """Lets the region follow its own shading: a pixel belongs if it is like the region's mean around it."""
+    height, width = mask.shape
+    coarse = (max(width // 8, 4), max(height // 8, 4))
+    size = max(coarse) / 12
+    kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (5, 5))
+    before = 0
+    own = np.median(hue[mask > 0], axis=0)
+    gate = np.hypot(hue[..., 0] - own[0], hue[..., 1] - own[1]) < 12 + 0.25 * np.hypot(*own)
+    for _ in range(5):
+        inside = (mask > 0).astype(np.float32)
+        packed = cv2.resize(np.dstack([lab * inside[..., None], inside]), coarse, interpolation=cv2.INTER_AREA)
+        packed = cv2.GaussianBlur(packed, (0, 0), size)
+        weight = cv2.resize(packed[..., 3], (width, height))
+        local = cv2.resize(packed[..., :3] / np.maximum(packed[..., 3:], 1e-4), (width, height))
+        off = lab - local
+        sample = np.abs(off[mask > 0][::5])
+        spread = np.maximum(np.median(sample, axis=0), [1.0, 0.8, 0.8]) * 1.48
+        far = (off[..., 0] / (4.5 * spread[0] + 4)) ** 2
+        far += ((off[..., 1:] / (4 * spread[1:] + 3)) ** 2).sum(-1)
+        member = (gate & (far < 1) & (weight > 0.06)).astype(np.uint8) * 255
+        member = cv2.morphologyEx(member, cv2.MORPH_OPEN, kernel)
+        count, labels = cv2.connectedComponents(member)
+        if count < 2:
+            return mask
+        votes = np.bincount(labels[mask > 0], minlength=count)
+        votes[0] = 0
+        mask = (labels == int(votes.argmax())).astype(np.uint8) * 255
+        now = int(np.count_nonzero(mask))
+        if abs(now - before) < 0.01 * now:
+            break
+        before = now
+    return mask
+
+
+def _same_hue(mask: Mask, light: npt.NDArray[np.float32], hue: npt.NDArray[np.float32]) -> Mask | None:
+    """The region and what joins it in the same hue at any light; None for a grey region, whose hue says nothing."""
+    inside = mask > 0
+    own = np.median(hue[inside], axis=0)
+    chroma = float(np.hypot(*own))
+    if chroma < 12:
+        return None
+    level = float(np.median(light[inside]))
+    near = np.hypot(hue[..., 0] - own[0], hue[..., 1] - own[1]) < max(9.0, 0.3 * chroma)
+    member = (near & (light > 0.35 * level) & (light < 1.6 * level)).astype(np.uint8) * 255
+    member = cv2.morphologyEx(member, cv2.MORPH_OPEN, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (5, 5)))
+    count, labels = cv2.connectedComponents(member)
+    if count < 2:
+        return None
+    votes = np.bincount(labels[inside], minlength=count)
+    votes[0] = 0
+    return (labels == int(votes.argmax())).astype(np.uint8) * 255
+
+
+def _outlined(mask: Mask, scale: float) -> Region | None:
+    kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (9, 9))
+    padded = cv2.copyMakeBorder(mask, 10, 10, 10, 10, cv2.BORDER_REPLICATE)
+    closed = cv2.morphologyEx(padded, cv2.MORPH_CLOSE, kernel)[10:-10, 10:-10]
+    contours, _ = cv2.findContours(np.ascontiguousarray(closed), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    if not contours:
+        return None
+    contour = max(contours, key=cv2.contourArea)
+    area = float(cv2.contourArea(contour))
+    if area < 0.012 * mask.size:
+        return None
+    filled = np.zeros_like(mask)
+    cv2.drawContours(filled, [contour], -1, 255, -1)
+    hull = cv2.convexHull(contour)
+    return Region(filled, _points(contour), _points(hull), area, scale)
+
+
+def _points(contour: npt.NDArray[np.int32]) -> Floats:
+    return np.asarray(contour.reshape(-1, 2), dtype=np.float64)
+
+
+def _promise(region: Region) -> float:
+    """Large, convex, four-sided regions in the picture's middle first."""
+    height, width = region.mask.shape
+    hull_area = max(float(cv2.contourArea(region.hull.astype(np.float32))), 1.0)
+    solidity = region.area / hull_area
+    corners = cv2.approxPolyN(region.hull.astype(np.int32).reshape(-1, 1, 2), 4, ensure_convex=True).reshape(-1, 2)
+    four = hull_area / max(float(cv2.contourArea(corners.astype(np.float32))), 1.0)
+    middle = region.contour.mean(axis=0) / (width, height) - 0.5
+    return float(np.sqrt(region.area / region.mask.size) * solidity**3 * min(four, 1.0) ** 2 * (1 - 0.5 * np.hypot(*middle)))
+
+
+def _same(a: Region, b: Region) -> float:
+    both = np.count_nonzero(a.mask & b.mask)
+    return both / max(np.count_nonzero(a.mask | b.mask), 1)
+
+
+# -- four sides ------------------------------------------------------------------------------------------------------
+def quads(region: Region, limit: int = 3) -> list[Quad]:
+    """Quadrilaterals whose sides are straight stretches of the region's outline, best first."""
+    height, width = region.mask.shape
+    lines = _side_lines(region)
+    found: list[Quad] = []
+    hull_mask = np.zeros_like(region.mask)
+    cv2.fillConvexPoly(hull_mask, region.hull.astype(np.int32), 255)
+    for four in combinations(range(len(lines)), 4):
+        corners = _corners_of([lines[k] for k in four])
+        if corners is None or np.abs(corners - (width / 2, height / 2)).max() > 3 * max(width, height):
+            continue
+        drawn = np.zeros_like(region.mask)
+        cv2.fillConvexPoly(drawn, (corners * 16).round().astype(np.int32), 255, shift=4)
+        union = np.count_nonzero(drawn | hull_mask)
+        overlap = np.count_nonzero(drawn & hull_mask) / max(union, 1)
+        if overlap < 0.6:
+            continue
+        support = np.array([_support(region, corners[k], corners[(k + 1) % 4]) for k in range(4)])
+        found.append(Quad((corners + 0.5) * region.scale - 0.5, overlap, support, region.area / region.mask.size))
+    found.sort(key=lambda q: -(q.overlap + 0.5 * float(q.support.mean())))
+    return found[:limit]
+
+
+def _side_lines(region: Region) -> list[Floats]:
+    """Lines (a, b, c), ``a x + b y = c`` with unit normal, that long stretches of the outline follow."""
+    height, width = region.mask.shape
+    contour = region.contour
+    margin = 2.5
+    free = (
+        (contour[:, 0] > margin)
+        & (contour[:, 0] < width - 1 - margin)
+        & (contour[:, 1] > margin)
+        & (contour[:, 1] < height - 1 - margin)
+    )
+    points = contour[free]
+    if len(points) < 20:
+        return []
+    lines: list[Floats] = []
+    hull = region.hull.astype(np.int32).reshape(-1, 1, 2)
+    for sides in (4, 5, 6, 7):
+        if len(hull) < sides:
+            continue
+        polygon = cv2.approxPolyN(hull, sides, ensure_convex=True).reshape(-1, 2).astype(np.float64)
+        for k in range(len(polygon)):
+            line = _line_through(points, polygon[k], polygon[(k + 1) % len(polygon)])
+            if line is None:
+                continue
+            if all(abs(line[:2] @ other[:2]) < 0.9995 or abs(line[2] - np.sign(line[:2] @ other[:2]) * other[2]) > 4 for other in lines):
+                lines.append(line)
+    return lines[:9]
+
+
+def _line_through(points: Floats, start: Floats, end: Floats) -> Floats | None:
+    direction = end - start
+    length = float(np.linalg.norm(direction))
+    if length < 12:
+        return None
+    direction /= length
+    normal = np.array([-direction[1], direction[0]])
+    offset = float(normal @ start)
+    for tolerance in (6.0, 3.5, 2.5):
+        along, off = (points - start) @ direction, points @ normal - offset
+        near = (np.abs(off) < tolerance) & (along > -0.02 * length) & (along < 1.02 * length)
+        if np.count_nonzero(near) < max(10, 0.15 * length):
+            return None
+        vx, vy, x0, y0 = cv2.fitLine(points[near].astype(np.float32), cv2.DIST_HUBER, 0, 0.01, 0.01).ravel()
+        direction = np.array([vx, vy], dtype=np.float64) * np.sign(direction @ (vx, vy))
+        normal = np.array([-direction[1], direction[0]])
+        offset = float(normal @ (x0, y0))
+    return np.array([normal[0], normal[1], offset])
+
+
+def _corners_of(lines: list[Floats]) -> Floats | None:
+    """Corners of the convex quadrilateral that four lines bound (sides in angular order), clockwise as seen; or None."""
+    order = sorted(lines, key=lambda v: float(np.arctan2(v[1], v[0])))
+    corners = []
+    for k in range(4):
+        a, b = order[k], order[(k + 1) % 4]
+        det = a[0] * b[1] - a[1] * b[0]
+        if abs(det) < 0.02:
+            return None
+        corners.append([(a[2] * b[1] - a[1] * b[2]) / det, (a[0] * b[2] - a[2] * b[0]) / det])
+    quad = np.array(corners)
+    if not cv2.isContourConvex(quad.astype(np.float32).reshape(-1, 1, 2)):
+        return None
+    x, y = quad[:, 0], quad[:, 1]
+    signed = float(np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y))
+    return quad if signed > 0 else quad[::-1]
+
+
+def _support(region: Region, a: Floats, b: Floats) -> float:
+    """Share of a side, as far as it lies in the picture, near which the outline runs."""
+    height, width = region.mask.shape
+    steps = np.linspace(0.03, 0.97, 60)[:, None]
+    points = a + steps * (b - a)
+    inside = ((points > 3) & (points < (width - 4, height - 4))).all(axis=1)
+    if np.count_nonzero(inside) < 5:
+        return 0.0
+    near = np.abs(points[inside][:, None] - region.contour[None, ::2]).max(axis=2).min(axis=1)
+    return float(np.mean(near < 3))

@@ -1,0 +1,223 @@
+"""Finds a pool table in a picture without any hint, and refines it over several pictures of the same view."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import cv2
+import numpy as np
+
+from calibration.camera import Camera, Floats
+from calibration.cloth import Picture, Quad, Region, cloth_regions, quads
+from calibration.cushions import joint_runs, nose_runs
+from calibration.errors import InputError
+from calibration.model import JOINT_PRIOR, SETBACK_PRIOR, Evidence, Fit, fit
+from calibration.pose import camera_from_corners
+from calibration.result import Calibration
+from calibration.sights import Sight, find_sights
+from calibration.strips import RAIL_TOP_M
+from calibration.table import CORNERS, Table
+
+FULL_SIDE = 1920  # larger pictures are reduced to this longer side: their lenses do not resolve more
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A table as one hypothesis explains it.
+
+    Parameters
+    ----------
+    fit : camera and sizes.
+    evidence : what they were fitted to.
+    score : how well the hypothesis explains the picture; comparable within one picture.
+    cover : share of the bed, as far as it lies in the picture, that is cloth.
+    region, quad : where it came from.
+    """
+
+    fit: Fit
+    evidence: Evidence
+    score: float
+    cover: float
+    beyond: float
+    region: Region
+    quad: Quad
+
+
+def find_table(images: Sequence[Picture], *, length_m: float | None = None, pick: int = 0) -> Calibration:
+    """Finds the table.
+
+    Parameters
+    ----------
+    images : one or more (h, w, 3) uint8 BGR pictures of one size; those that show the first one's view refine it.
+    length_m : playing length, nose to nose; taken as 2.54 (9 ft) with a note if left out.
+    pick : 0 for the largest, most complete table, 1 for the next, and so on.
+
+    Raises
+    ------
+    InputError
+        With the reason, where no table is found or the fit is not good enough to be trusted.
+    """
+    if not images:
+        raise InputError("no picture to find a table in: give at least one")
+    picture = still(images)
+    height, width = picture.shape[:2]
+    if min(height, width) < 120:
+        raise InputError(f"picture is {width}x{height}: too small to find a table in, give at least 320x240")
+    scale = max(1.0, max(height, width) / FULL_SIDE)
+    if scale > 1:
+        picture = np.asarray(cv2.resize(picture, None, fx=1 / scale, fy=1 / scale, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+    table = Table() if length_m is None else Table(length_m, length_m / 2)
+    ranked = hypotheses(picture, table)
+    if not ranked:
+        raise InputError("no table found: no region of the picture is bounded like a cloth; give --corners or another view")
+    separate: list[Found] = []
+    for found in ranked:
+        if all(_apart(found, other) for other in separate):
+            separate.append(found)
+    if pick >= len(separate):
+        raise InputError(f"pick is {pick}, but only {len(separate)} tables were found: give a smaller number")
+    chosen = separate[pick]
+    chosen = finish(picture, chosen, table)
+    check(chosen)
+    camera = chosen.fit.camera
+    if scale > 1:
+        camera = replace(camera.scaled(scale), width=images[0].shape[1], height=images[0].shape[0])
+    notes = () if length_m is not None else ("length-assumed",)
+    return Calibration(table, camera, chosen.fit.rms_px * scale, {}, 0.5, notes)
+
+
+def still(images: Sequence[Picture]) -> Picture:
+    """Median of the pictures that show the same view as the first: less noise, and no one who walks past."""
+    first = images[0]
+    if len(images) == 1:
+        return first
+    small = [cv2.resize(x, (96, 54), interpolation=cv2.INTER_AREA).astype(np.float32) for x in images]
+    same = [x for x, s in zip(images, small, strict=True) if float(np.median(np.abs(s - small[0]))) < 6.0]
+    if len(same) < 3:
+        return first
+    return np.asarray(np.median(np.stack(same[:9]), axis=0), dtype=np.uint8)
+
+
+def hypotheses(picture: Picture, table: Table) -> list[Found]:
+    """All tables that the picture might show, best first."""
+    height, width = picture.shape[:2]
+    starts: list[tuple[float, Camera, Floats, Region, Quad]] = []
+    for region in cloth_regions(picture, 5):
+        for quad in quads(region):
+            value = quad.overlap**4 * (0.1 + float(quad.support.mean())) ** 2 * quad.area_share**0.5
+            starts.append((value, None, None, region, quad))  # type: ignore[arg-type]
+    starts.sort(key=lambda x: -x[0])
+    starts = starts[:5]
+    posed: list[tuple[float, Camera, Floats, Region, Quad]] = []
+    for value, _, _, region, quad in starts:
+        for roll in (0, 1):
+            corners = np.roll(quad.corners[::-1], roll, axis=0)
+            try:
+                camera, cost, _ = camera_from_corners(
+                    corners, table.width_m, table.length_m, RAIL_TOP_M, (width, height), margin=(0.04, 0.02)
+                )
+            except ValueError:
+                continue
+            if cost < 4:
+                posed.append((value * np.exp(-0.15 * cost**2), camera, corners, region, quad))
+    posed.sort(key=lambda x: -x[0])
+    found = []
+    for _, camera, corners, region, quad in posed[:4]:
+        result = refine(picture, camera, corners, table, region, quad)
+        if result is not None:
+            found.append(result)
+    return sorted(found, key=lambda f: -f.score)
+
+
+def refine(picture: Picture, camera: Camera, corners: Floats, table: Table, region: Region, quad: Quad) -> Found | None:
+    """Fits a hypothesis to the sights and edges near where it puts them."""
+    sights: list[Sight] = []
+    setback = SETBACK_PRIOR[0]
+    result: Fit | None = None
+    joints = joint_runs(picture, camera, table, JOINT_PRIOR[0], 0.02)
+    result = fit(camera, table, Evidence([], joints), corners=corners, distortion=True, corner_sigma_m=0.02)
+    camera = result.camera
+    for window in (0.08, 0.04):
+        sights = find_sights(picture, camera, table, window)
+        evidence = Evidence(sights, [])
+        result = fit(camera, table, evidence, setback_m=setback, corners=corners, distortion=window < 0.05)
+        camera, setback = result.camera, result.setback_m
+    joints = joint_runs(picture, camera, table, JOINT_PRIOR[0], 0.012)
+    evidence = Evidence(sights, joints)
+    result = fit(camera, table, evidence, setback_m=setback)
+    cover, beyond = coverage(region, result.camera, table, result.joint_m)
+    score = cover - beyond + 0.03 * len(sights) + 0.05 * len(joints)
+    return Found(result, evidence, score, cover, beyond, region, quad)
+
+
+def finish(picture: Picture, found: Found, table: Table) -> Found:
+    """Last rounds on the noses themselves."""
+    result, sights = found.fit, found.evidence.sights
+    for window in (0.02, 0.012, 0.01):
+        again = find_sights(picture, result.camera, table, 0.02)
+        sights = again if len(again) >= len(sights) - 2 else sights
+        noses = nose_runs(picture, result.camera, table, window)
+        joints = joint_runs(picture, result.camera, table, result.joint_m, 0.010)
+        evidence = Evidence(sights, noses + joints)
+        result = fit(result.camera, table, evidence, joint_m=result.joint_m, setback_m=result.setback_m)
+    cover, beyond = coverage(found.region, result.camera, table, result.joint_m)
+    return replace(found, fit=result, evidence=evidence, cover=cover, beyond=beyond)
+
+
+def coverage(region: Region, camera: Camera, table: Table, joint_m: float) -> tuple[float, float]:
+    """Share of the bed that is cloth, and share of the rails' tops that is (each as far as it lies in the picture)."""
+    w, length = table.width_m, table.length_m
+    x, y = np.meshgrid(np.linspace(0.03, w - 0.03, 30), np.linspace(0.03, length - 0.03, 60))
+    bed = _member(region, camera.project(np.column_stack([x.ravel(), y.ravel()]), 0.0))
+    ring = []
+    for out in (joint_m + 0.02, joint_m + 0.05):
+        s = np.linspace(0.12, 0.88, 40)
+        ring += [
+            np.column_stack([s * w, np.full(40, -out)]),
+            np.column_stack([s * w, np.full(40, length + out)]),
+            np.column_stack([np.full(40, -out), s * length]),
+            np.column_stack([np.full(40, w + out), s * length]),
+        ]
+    rails = _member(region, camera.project(np.concatenate(ring), RAIL_TOP_M))
+    return (float(bed.mean()) if len(bed) > 200 else 0.0), (float(rails.mean()) if len(rails) else 1.0)
+
+
+def _member(region: Region, pixels: Floats) -> Floats:
+    at = (pixels + 0.5) / region.scale - 0.5
+    height, width = region.mask.shape
+    inside = np.isfinite(at).all(axis=1) & (at > 0).all(axis=1) & (at < (width - 1, height - 1)).all(axis=1)
+    cells = at[inside].round().astype(int)
+    return np.asarray(region.mask[cells[:, 1], cells[:, 0]] > 0, dtype=np.float64)
+
+
+def _apart(a: Found, b: Found) -> bool:
+    both = np.count_nonzero(a.region.mask & b.region.mask)
+    return both < 0.3 * min(np.count_nonzero(a.region.mask), np.count_nonzero(b.region.mask))
+
+
+def check(found: Found) -> None:
+    """Refuses a fit that is not good enough.
+
+    Raises
+    ------
+    InputError
+        With the reason.
+    """
+    noses = {run.rail for run in found.evidence.edges if run.kind == "nose"}
+    joints = {run.rail for run in found.evidence.edges if run.kind == "joint"}
+    camera = found.fit.camera
+    unit = max(camera.width, camera.height)
+    if found.cover < 0.75:
+        raise InputError(f"no table found: only {found.cover:.0%} of the bed would be cloth; give --corners or another view")
+    if found.beyond > 0.3:
+        raise InputError("no table found: the cloth's colour goes on where the rails should be; give --corners or another view")
+    if len(noses | joints) < 3 and len(found.evidence.sights) < 8:
+        raise InputError(f"table not determined: only {len(noses | joints)} cushions seen; give --corners or another view")
+    if found.fit.rms_px > 1.5 * max(1.0, unit / 1280):
+        raise InputError(f"table not determined: lines are off by {found.fit.rms_px:.1f} pixels; give --corners or another view")
+    if not 0.3 < camera.focal / unit < 12:
+        raise InputError(f"table not determined: focal length comes out at {camera.focal:.0f} pixels; give --corners")
+
+
+__all__ = ["CORNERS", "Found", "check", "coverage", "find_table", "hypotheses", "still"]

@@ -1,0 +1,90 @@
+"""Straightened strips of a picture along the four rails, as the present camera sees them.
+
+A strip has one row per place along the rail and one column per distance ``d`` from the nose line (negative: outside,
+over the cushion and the rail; positive: over the bed).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from calibration.camera import Camera, Floats
+from calibration.cloth import Picture
+from calibration.table import RAILS, Table
+
+RAIL_TOP_M = 0.042  # height of the rail's top and of the line where cloth meets rail, above the cloth
+
+
+def rail_point(table: Table, rail: str, s: Floats, d: Floats | float) -> Floats:
+    """(n, 2) table points at ``s`` metres along a rail and ``d`` metres inside its nose line."""
+    d = np.broadcast_to(np.asarray(d, dtype=np.float64), np.shape(s))
+    w, length = table.width_m, table.length_m
+    if rail == "head":
+        return np.column_stack([s, d])
+    if rail == "foot":
+        return np.column_stack([s, length - d])
+    if rail == "left":
+        return np.column_stack([d, s])
+    return np.column_stack([w - d, s])
+
+
+def rail_length(table: Table, rail: str) -> float:
+    return table.width_m if rail in ("head", "foot") else table.length_m
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """A rail straightened.
+
+    Parameters
+    ----------
+    rail : name.
+    s : (n,) metres along the rail from its left or head end.
+    d : (m,) metres inside the nose line, rising.
+    lab : (n, m, 3) L*a*b*.
+    seen : (n, m) whether the picture covers the place.
+    step_px : pixels per column, in the middle of the rail.
+    """
+
+    rail: str
+    s: Floats
+    d: Floats
+    lab: npt.NDArray[np.float32]
+    seen: npt.NDArray[np.bool_]
+    step_px: float
+
+
+def free_stretches(table: Table, rail: str, count: int) -> Floats:
+    """Places along a rail that lie on a straight cushion, away from pockets."""
+    length = rail_length(table, rail)
+    s = np.linspace(0.11, length - 0.11, count)
+    if rail in ("left", "right"):
+        s = s[np.abs(s - length / 2) > 0.12]
+    return s
+
+
+def cut(
+    image: Picture, camera: Camera, table: Table, rail: str, s: Floats, reach: tuple[float, float], height: float, fine: float = 0.6
+) -> Strip:
+    """Cuts the strip ``reach`` metres across (from, to) at ``height`` above the cloth, ``fine`` pixels per column."""
+    middle = np.array([rail_length(table, rail) / 2])
+    ends = [camera.project(rail_point(table, rail, middle, r), height)[0] for r in reach]
+    across = float(np.linalg.norm(ends[1] - ends[0]))
+    columns = int(np.clip(across / fine, 48, 640)) if np.isfinite(across) else 48
+    d = np.linspace(reach[0], reach[1], columns)
+    grid_s, grid_d = np.repeat(s, columns), np.tile(d, len(s))
+    pixels = camera.project(rail_point(table, rail, grid_s, grid_d), height).reshape(len(s), columns, 2)
+    pixels = np.nan_to_num(pixels, nan=-1e4)
+    maps = pixels.astype(np.float32)
+    seen = (maps >= 0).all(axis=2) & (maps[..., 0] <= image.shape[1] - 1) & (maps[..., 1] <= image.shape[0] - 1)
+    bgr = cv2.remap(image, maps, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    lab = cv2.cvtColor(bgr.astype(np.float32) / 255, cv2.COLOR_BGR2LAB)
+    return Strip(rail, s, d, lab, seen, across / max(columns - 1, 1))
+
+
+def cut_all(image: Picture, camera: Camera, table: Table, count: int, reach: tuple[float, float], height: float) -> list[Strip]:
+    return [cut(image, camera, table, rail, free_stretches(table, rail, count), reach, height) for rail in RAILS]
