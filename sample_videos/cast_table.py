@@ -67,16 +67,18 @@ def region(x, y, tab, pockets, mouths):  # type: ignore[no-untyped-def]
 @inlined
 def texel(tex, u, v, out):  # type: ignore[no-untyped-def]
     """Bilinear look-up of a (h, w, 3) picture at column u, row v, repeated at its borders."""
-    h = tex.shape[0]
-    w = tex.shape[1]
-    fu = math.floor(u)
-    fv = math.floor(v)
-    a = u - fu
-    b = v - fv
-    i = int(fv) % h
-    j = int(fu) % w
-    i2 = (i + 1) % h
-    j2 = (j + 1) % w
+    h = np.int64(tex.shape[0])
+    w = np.int64(tex.shape[1])
+    i = np.int64(math.floor(v))
+    j = np.int64(math.floor(u))
+    a = u - j
+    b = v - i
+    if i < 0 or i >= h - 1:
+        i = i % h
+    if j < 0 or j >= w - 1:
+        j = j % w
+    i2 = i + 1 if i + 1 < h else 0
+    j2 = j + 1 if j + 1 < w else 0
     for c in range(3):
         out[c] = (tex[i, j, c] * (1 - a) + tex[i, j2, c] * a) * (1 - b) + (
             tex[i2, j, c] * (1 - a) + tex[i2, j2, c] * a
@@ -109,7 +111,7 @@ def shade(cls, x, y, z, dx, dy, dz, foot, tab, pockets, lamps, rects, colours, c
             for c in range(3):
                 tmp[c] *= f
         texel(cloth, (x + 0.1) / (w + 0.2) * (cloth.shape[1] - 1), (y + 0.1) / (length + 0.2) * (cloth.shape[0] - 1), out)
-        g = grain[int(y * 900) % grain.shape[0], int(x * 900) % grain.shape[1]]
+        g = grain[int(y * 900 + 2560) & 255, int(x * 900 + 2560) & 255]
         g = 1 + opt[1] * g * min(1.0, 0.0015 / foot)
         for c in range(3):
             out[c] *= tmp[c] * g
@@ -127,7 +129,7 @@ def shade(cls, x, y, z, dx, dy, dz, foot, tab, pockets, lamps, rects, colours, c
         light_at(lamps, x, y, z, nx, ny, nz, 0.0, tmp)
         d = max(ox, oy)
         f = 1 - opt[3] * math.exp(-d / 0.003)
-        g = grain[int(y * 900) % grain.shape[0], int(x * 900) % grain.shape[1]]
+        g = grain[int(y * 900 + 2560) & 255, int(x * 900 + 2560) & 255]
         f *= 1 + opt[1] * g * min(1.0, 0.0015 / foot)
         if d > tab[3] - 0.0025:
             f *= opt[4]

@@ -210,9 +210,9 @@ def random_looks(rng: np.random.Generator, width: float, length: float, *, tidy:
     colour = _jitter(rng, CLOTHS[name], 0.16)
     cloth = ClothLook(
         colour,
-        grain=float(u(0.01, 0.16)),
-        wear=float(rng.beta(1.2, 2.5)),
-        chalk=float(rng.beta(1.0, 2.5)),
+        grain=float(rng.choice([u(0.0, 0.04), u(0.02, 0.14)])),
+        wear=float(rng.beta(0.8, 3.0)),
+        chalk=float(rng.beta(0.7, 3.5)),
         lines=str(rng.choice(["", "head", "both", "box"], p=[0.6, 0.2, 0.1, 0.1])),
         spot=str(rng.choice(["", "black", "white"], p=[0.3, 0.5, 0.2])),
         logo=str(rng.choice(["", "text", "ring", "bars", "emblem"], p=[0.66, 0.1, 0.08, 0.08, 0.08])),
@@ -269,7 +269,7 @@ def random_looks(rng: np.random.Generator, width: float, length: float, *, tidy:
         )  # fmt: skip
         return Looks(cloth, rails, balls, room, film, int(rng.integers(2**31)))
     film = FilmLook(
-        exposure=float(np.exp(rng.normal(0, 0.28))),
+        exposure=float(np.exp(rng.normal(0.2, 0.3))),
         balance=(float(np.exp(rng.normal(0, 0.09))), 1.0, float(np.exp(rng.normal(0, 0.11)))),
         contrast=float(u(0.85, 1.35)), saturation=float(u(0.6, 1.25)), shoulder=float(u(0, 1)),
         vignette=float(rng.choice([0, u(0, 0.5)])),
@@ -340,5 +340,5 @@ def lamp_arrays(room: RoomLook, width: float, length: float) -> tuple[F64, F64, 
     direct = (lamps[:, 2] ** 2 / d2**2) @ lamps[:, 5:]
     scale = (1 - min(0.85, room.ambient)) / direct.mean()
     lamps[:, 5:] *= scale
-    seen[:, 5:] *= min(40.0, max(6.0, scale / math.pi * 2))
+    seen[:, 5:] *= min(150.0, max(4.0, scale * 1.2))  # radiance that gives this light, and a little for the polish
     return lamps, seen, ambient

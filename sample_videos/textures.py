@@ -44,7 +44,7 @@ def cloth_texture(look: ClothLook, width: float, length: float, rng: np.random.G
         a = np.array([width / 2, length * 0.75]) + rng.normal(0, 0.12, 2) if rng.random() < 0.6 else rng.uniform(0, 1, 2) * (width, length)
         b = a + rng.normal(0, 0.25, 2)
         cv2.line(mask, px(*a), px(*b), int(rng.integers(60, 255)), 1, cv2.LINE_AA, 4)
-    blend(cv2.GaussianBlur(mask, (0, 0), 1.0), (225, 225, 225) if rng.random() < 0.7 else (20, 20, 20), 0.22)
+    blend(cv2.GaussianBlur(mask, (0, 0), 1.0), (225, 225, 225) if rng.random() < 0.7 else (20, 20, 20), float(rng.uniform(0.04, 0.25)))
     mask[:] = 0
     for _ in range(int(look.chalk * 90)):
         at = rng.uniform(0, 1, 2) * (width, length)
