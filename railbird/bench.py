@@ -25,7 +25,8 @@ def run(video: str, *, game: str, baseline: bool = False) -> dict[str, Any]:
         (frames given to the detector), ``duration_s`` of the recording, ``realtime`` (duration to whole),
         ``peak_memory_mb``; with ``baseline`` also ``baseline_s`` and ``baseline_ratio``.
     """
-    from railbird.pipeline import Bar, Options, judge, load_see, watch
+    from railbird.pipeline import Options, judge, load_see, watch
+    from railbird.progress import Bar
     from vision.video import open_video
 
     options = Options(game=game, annotated=False, progress=False)

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from calibration.errors import InputError
 from calibration.result import Calibration
 from railbird import result as results
 from railbird.eye import Eye, See
 from railbird.games import BALLS
+from railbird.progress import Bar
 from railbird.stage import Stage, set_stage
 from tracking.observations import Observation
 from vision.cadence import Cadence, find_cadence
@@ -54,38 +50,6 @@ class Seen:
     frames: int
     moving_frames: int
     looks: int
-
-
-class Bar:
-    """A progress bar on stderr, if that is a terminal; rate and time left."""
-
-    def __init__(self, on: bool) -> None:
-        console = Console(stderr=True)
-        self._on = on and console.is_terminal
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.completed:.0f}/{task.total:.0f} frames, {task.fields[rate]:.0f}/s"),
-            TimeRemainingColumn(),
-            console=console,
-            transient=True,
-            disable=not self._on,
-        )
-
-    @contextmanager
-    def stage(self, name: str, total: int | None) -> Iterator[Any]:
-        """Count steps of a stage: call what this gives once a frame."""
-        began, done = time.perf_counter(), 0
-        with self._progress as progress:
-            task = progress.add_task(name, total=total, rate=0.0)
-
-            def step() -> None:
-                nonlocal done
-                done += 1
-                if self._on and done % 10 == 0:
-                    progress.update(task, completed=done, rate=done / (time.perf_counter() - began + 1e-6))
-
-            yield step
 
 
 def load_see(weights: Path | None = None) -> See:
