@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 
 class Bar:
@@ -19,7 +19,8 @@ class Bar:
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
-            TextColumn("{task.completed:.0f}/{task.total:.0f} frames, {task.fields[rate]:.0f}/s"),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]:.0f} frames/s"),
             TimeRemainingColumn(),
             console=console,
             transient=True,
