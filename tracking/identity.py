@@ -1,0 +1,95 @@
+"""Which number each track bears: evidence gathered along tracks, assigned jointly, each number at most once at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from tracking.observations import Bools, Floats
+
+UNKNOWN = -2.0  # nats a track may lose before it is left without a number it would have to share
+ROUNDS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Identities:
+    """``number`` of each track, how surely (``p``), and the whole table of ``shares`` (tracks, 16)."""
+
+    number: dict[int, int]
+    p: dict[int, float]
+    shares: Floats
+
+
+def identify(
+    tracks: Sequence[int], evidence: Floats, spans: Floats, *, game_balls: Iterable[int] | None = None, opened: Floats | None = None
+) -> Identities:
+    """Assign numbers.
+
+    Parameters
+    ----------
+    tracks : ids, (n,).
+    evidence : (n, 16) accumulated log-likelihoods, nats.
+    spans : (n, 2) first and last second in which each track was seen; tracks that never overlap may share a number (a ball
+        lost and found again).
+    game_balls : numbers that may be on the table; None: all.
+    opened : (n,) how many shots each track opened: the cue ball does.
+    """
+    n = len(tracks)
+    if n == 0:
+        return Identities({}, {}, np.zeros((0, 16)))
+    score = np.clip(evidence - evidence.max(axis=1, keepdims=True), -30.0, 0.0)
+    if opened is not None:
+        score[:, 0] += 3.0 * np.minimum(opened, 4)
+    allowed = np.zeros(16, dtype=np.bool_)
+    allowed[list(game_balls) if game_balls is not None else list(range(16))] = True
+    score[:, ~allowed] = -60.0
+    chains = _chains(tracks, score, spans)
+    joint = np.array([score[chain].sum(axis=0) for chain in chains])
+    columns = int(allowed.sum())
+    rows, picks = linear_sum_assignment(-np.clip(joint, -200, 50))
+    number: dict[int, int] = {}
+    p: dict[int, float] = {}
+    shares = np.zeros((n, 16))
+    balanced = _balance(joint, allowed)
+    for row, pick in zip(rows, picks, strict=True):
+        if len(chains) > columns and joint[row, pick] < joint[row].max() - 8:
+            continue
+        for k in chains[row]:
+            number[tracks[k]] = int(pick)
+            p[tracks[k]] = float(balanced[row, pick])
+    for row, chain in enumerate(chains):
+        shares[chain] = balanced[row]
+    return Identities(number, p, shares)
+
+
+def _chains(tracks: Sequence[int], score: Floats, spans: Floats) -> list[list[int]]:
+    """Tracks that are pieces of one ball: they follow one another and look alike."""
+    order = sorted(range(len(tracks)), key=lambda k: spans[k, 0])
+    chains: list[list[int]] = []
+    for k in order:
+        best = int(np.argmax(score[k]))
+        for chain in chains:
+            joint = score[chain].sum(axis=0)
+            if spans[chain[-1], 1] <= spans[k, 0] + 0.1 and int(np.argmax(joint)) == best:
+                second = np.sort(score[k])[-2]
+                if score[k, best] - second > 1.0:
+                    chain.append(k)
+                    break
+        else:
+            chains.append([k])
+    return chains
+
+
+def _balance(joint: Floats, allowed: Bools) -> Floats:
+    """Marginal probabilities of an assignment (each number at most once), by Sinkhorn's scaling with a slack row."""
+    a = np.exp(np.clip(joint - joint.max(axis=1, keepdims=True), -40, 0))
+    a[:, ~allowed] = 0.0
+    slack = np.full((1, a.shape[1]), 1e-3)
+    for _ in range(ROUNDS):
+        a = a / np.maximum(a.sum(axis=1, keepdims=True), 1e-12)
+        total = a.sum(axis=0) + slack[0]
+        a = a / np.maximum(total, 1.0)
+    return np.asarray(a / np.maximum(a.sum(axis=1, keepdims=True), 1e-12))

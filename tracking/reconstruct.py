@@ -1,0 +1,304 @@
+"""Turns the looks of one shot, from rest to rest, into arcs and events: cut, explain, fit together, check, name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from calibration.table import Table
+from tracking import motion, pockets
+from tracking.impacts import STILL, Explainer, Trail, jumps_of, tidy
+from tracking.joint import Fit, Kink, Path, solve
+from tracking.kinks import cut
+from tracking.observations import Floats
+
+LEAD_S = 0.25  # looks kept before a ball starts and after it stops
+MOVED = 0.003  # metres a ball's place must change for it to have moved
+
+
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """One track's looks in a shot: times (k,), places (k, 2), covariances (k, 2, 2); ``rest`` its place before, if it rested."""
+
+    track: int
+    times: Floats
+    xy: Floats
+    cov: Floats
+    rest: Floats | None
+
+
+@dataclass(slots=True)
+class Reading:
+    """What was made of a shot, by track."""
+
+    fit: Fit
+    starts: dict[int, Floats]
+    ends: dict[int, Floats]
+    drops: dict[int, pockets.Drop]
+    movers: list[int]
+    end_s: float
+    frame_s: float
+    looks: dict[int, Looks] = field(default_factory=dict)
+
+
+def reconstruct(
+    looks: Mapping[int, Looks], table: Table, *, begin_s: float, end_s: float, exposure_s: float = 0.0,
+    prior: tuple[float, float, float, float] = (motion.SLIDE, motion.ROLL, 0.5, 0.03),
+) -> Reading:  # fmt: skip
+    """Read one shot.
+
+    Parameters
+    ----------
+    looks : by track, from a little before ``begin_s`` (the first motion) to ``end_s`` (all at rest, or cut off).
+    table : geometry.
+    exposure_s : shutter time, 0 where unknown.
+    prior : frictions and one sigma each (``tracking.joint.solve``).
+    """
+    frame = _frame(looks, begin_s, end_s)
+    trails: dict[int, Trail] = {}
+    paths: dict[int, Path] = {}
+    starts: dict[int, Floats] = {}
+    ends: dict[int, Floats] = {}
+    kept: dict[int, tuple[Floats, Floats, Floats]] = {}
+    for b, seen in looks.items():
+        if not len(seen.times):
+            continue
+        rest = seen.rest if seen.rest is not None else seen.xy[0]
+        starts[b] = rest
+        vanished = seen.times[-1] < end_s - max(0.3, 6 * frame)
+        span = moving_span(seen, rest, vanished)
+        if span is None:
+            ends[b] = rest
+            trails[b] = Trail(b, [], rest, [])
+            continue
+        on = slice(*span)
+        times, xy, cov = seen.times[on], seen.xy[on], seen.cov[on]
+        times, xy, cov = pockets.on_cloth(times, xy, cov, table)
+        if len(times) < 3:
+            trails[b] = Trail(b, [], rest, [])
+            continue
+        sigma = float(np.sqrt(np.trace(cov.mean(axis=0)) / 2))
+        pieces, stray = tidy(cut(times, xy, cov), sigma)
+        good = np.ones(len(times), dtype=np.bool_)
+        good[stray] = False
+        trail = Trail(b, pieces, rest, jumps_of(b, pieces, 0.6 * frame))
+        if vanished:
+            trail.end_s = float(times[-1])
+        trails[b] = trail
+        kept[b] = (times[good], xy[good], cov[good])
+    explainer = Explainer(trails, table, frame)
+    kinks = explainer.explain()
+    movers = [b for b in kept if trails[b].moves() or any(b in k.balls for k in kinks)]
+    fit = _fit(looks, movers, kept, trails, starts, kinks, table, exposure_s, prior)
+    for _ in range(2):
+        missing = overlooked(fit, table, frame, trails)
+        if not missing:
+            break
+        kinks = sorted([*fit.kinks, *missing], key=lambda k: k.t_s)
+        fit = _fit(looks, movers, kept, trails, starts, kinks, table, exposure_s, (fit.slide, fit.roll, 0.3, 0.02))
+    drops, last = {}, begin_s
+    for b in movers:
+        seen = looks[b]
+        vanished = seen.times[-1] < end_s - max(0.3, 6 * frame) or trails[b].end_s < end_s - 0.3
+        drop = pockets.find(b, fit, float(kept[b][0][-1]), table, frame) if vanished else None
+        stop = stop_time(fit, b)
+        if drop is not None:
+            drops[b] = drop
+            last = max(last, drop.t_s)
+        elif vanished:
+            last = max(last, float(seen.times[-1]))
+        else:
+            ends[b] = np.median(seen.xy[-min(10, len(seen.xy)) :], axis=0)
+            last = max(last, min(stop, end_s))
+    return Reading(fit, starts, ends, drops, movers, last, frame, dict(looks))
+
+
+def _frame(looks: Mapping[int, Looks], begin_s: float, end_s: float) -> float:
+    times = np.unique(np.concatenate([k.times for k in looks.values()] or [np.zeros(0)]))
+    times = times[(times > begin_s - 0.02) & (times < end_s + 0.02)]
+    return float(np.median(np.diff(times))) if len(times) > 2 else 1 / 30
+
+
+def moving_span(seen: Looks, rest: Floats, vanished: bool) -> tuple[int, int] | None:
+    """First and last (exclusive) look of the part in which the ball moves, with a lead; None where it does not."""
+    sigma = np.sqrt(np.trace(seen.cov, axis1=1, axis2=2) / 2)
+    off = np.hypot(*(seen.xy - rest).T)
+    far = off > np.maximum(4.5 * sigma, 0.005)
+    tail = min(15, len(off))
+    shift = float(np.hypot(*(np.median(seen.xy[-tail:], axis=0) - rest)))
+    loose = float(sigma.mean()) / np.sqrt(tail)
+    pairs = far[1:] & far[:-1]
+    if not pairs.any() and shift < max(MOVED, 5 * loose):
+        if not (vanished and far[-1:].any()):
+            return None
+    starts = np.flatnonzero(far)
+    first = int(starts[0]) if len(starts) else 0
+    if shift >= MOVED and not pairs.any():
+        ahead = np.flatnonzero(off > 2.5 * sigma)
+        first = int(ahead[0]) if len(ahead) else 0
+    end = seen.xy[-1] if vanished else np.median(seen.xy[-tail:], axis=0)
+    back = np.hypot(*(seen.xy - end).T) > np.maximum(3 * sigma, 0.003)
+    stops = np.flatnonzero(back)
+    last = len(off) if vanished or not len(stops) else int(stops[-1]) + 1
+    t = seen.times
+    begin = int(np.searchsorted(t, t[first] - LEAD_S))
+    finish = int(np.searchsorted(t, t[min(max(last, first + 1), len(t) - 1)] + LEAD_S, side="right"))
+    return begin, finish
+
+
+def _fit(
+    looks: Mapping[int, Looks], movers: list[int], kept: dict[int, tuple[Floats, Floats, Floats]], trails: dict[int, Trail],
+    starts: dict[int, Floats], kinks: list[Kink], table: Table, exposure_s: float, prior: tuple[float, float, float, float],
+) -> Fit:  # fmt: skip
+    paths: dict[int, Path] = {}
+    balls = set(movers) | {b for k in kinks for b in k.balls}
+    ordered = {b: sorted((k for k in kinks if b in k.balls), key=lambda k: k.t_s) for b in balls}
+    velocity: dict[int, Floats] = {}
+    guesses: dict[int, list[Floats]] = {}
+    for b in balls:
+        trail = trails[b]
+        resting = not trail.pieces or np.hypot(*trail.pieces[0].c[1]) < STILL
+        if resting:
+            guesses[b] = [np.concatenate([starts[b], np.zeros(4)])]
+            velocity[b] = np.zeros(2)
+        else:
+            piece = trail.pieces[0]
+            v = piece.velocity(piece.begin_s)
+            guesses[b] = [np.concatenate([piece.at(piece.begin_s), v, 0.95 * v])]
+            velocity[b] = piece.velocity(piece.end_s)
+    for kink in sorted(kinks, key=lambda k: k.t_s):
+        place = {b: trails[b].at(np.array([kink.t_s]))[0] for b in kink.balls}
+        physics = dict(velocity)
+        if kink.kind == "contact":
+            a, c = kink.balls
+            line = place[c] - place[a]
+            axis = line / max(float(np.hypot(*line)), 1e-6)
+            push = max(float((velocity[a] - velocity[c]) @ axis), 0.0) * axis
+            physics[a], physics[c] = velocity[a] - push, velocity[c] + push
+        elif kink.wall is not None:
+            axis_k = kink.wall[0]
+            v = velocity[kink.balls[0]].copy()
+            v[axis_k] *= -0.75
+            physics[kink.balls[0]] = v
+        for b in kink.balls:
+            mine = ordered[b]
+            j = next(i for i, k in enumerate(mine) if k is kink)
+            until = mine[j + 1].t_s if j + 1 < len(mine) else np.inf
+            inside = [p for p in trails[b].pieces if kink.t_s < 0.5 * (p.begin_s + p.end_s) < until]
+            if inside:
+                v = inside[0].velocity(kink.t_s)
+                r = inside[-1].velocity(inside[0].end_s if len(inside) == 1 else inside[-1].begin_s)
+                velocity[b] = inside[-1].velocity(min(until, inside[-1].end_s))
+            else:
+                v = physics[b]
+                r = 0.9 * v
+                velocity[b] = v
+            guesses[b].append(np.concatenate([place[b], v, r]))
+    for b in balls:
+        if b in kept:
+            times, xy, cov = kept[b]
+        else:
+            times, xy, cov = looks[b].times, looks[b].xy, looks[b].cov
+        t0 = ordered[b][0].t_s if ordered[b] else np.inf
+        resting = guesses[b][0][2] == 0 and guesses[b][0][3] == 0
+        times, xy, cov = thin(times, xy, cov, starts[b], t0, bool(resting), looks[b], trails[b])
+        begin = float(times[0]) if len(times) else 0.0
+        if not resting:
+            begin = trails[b].pieces[0].begin_s
+        paths[b] = Path(b, times, xy, cov, begin, np.array(guesses[b]), bool(resting))
+    return solve(paths, kinks, radius=table.ball_radius, exposure_s=exposure_s, prior=prior)
+
+
+def thin(
+    times: Floats, xy: Floats, cov: Floats, rest: Floats, first_s: float, resting: bool, seen: Looks, trail: Trail
+) -> tuple[Floats, Floats, Floats]:
+    """Looks with those at rest before the first kink, and at rest at the end, each taken together as one."""
+    if not len(times):
+        return times, xy, cov
+    floor = np.eye(2) * 4e-4**2
+    parts: list[tuple[Floats, Floats, Floats]] = []
+    lead = (times < first_s - 0.02) if resting else np.zeros(len(times), dtype=np.bool_)
+    tail = np.zeros(len(times), dtype=np.bool_)
+    if trail.pieces:
+        last = trail.pieces[-1]
+        if np.hypot(*last.c[1]) < 0.008 and last.last - last.first > 4:
+            tail = times > last.begin_s + 0.05
+    tail &= ~lead
+    if lead.any() or resting:
+        n = max(int((seen.times < first_s).sum()), 1)
+        parts.append((np.array([min(float(times[0]), first_s - 0.001)]), rest[None], cov[:1] / min(n, 12) + floor))
+    middle = ~lead & ~tail
+    parts.append((times[middle], xy[middle], cov[middle]))
+    if tail.any():
+        n = int(tail.sum())
+        place = np.median(xy[tail], axis=0)
+        parts.append((times[tail][n // 2 : n // 2 + 1], place[None], cov[tail][:1] / min(n, 12) * 1.5 + floor))
+    return (
+        np.concatenate([p[0] for p in parts]),
+        np.concatenate([p[1] for p in parts]),
+        np.concatenate([p[2] for p in parts]),
+    )
+
+
+def stop_time(fit: Fit, ball: int) -> float:
+    """When a ball comes to rest after its last kink, if nothing more happens."""
+    ks = fit.kinks_of(ball)
+    arc = fit.paths[ball].arcs[-1]
+    start = fit.kinks[ks[-1]].t_s if ks else fit.paths[ball].begin_s
+    slip = float(np.hypot(*(arc[4:] - arc[2:4])))
+    return float(start + slip / fit.slide + np.hypot(arc[4], arc[5]) / fit.roll)
+
+
+def sample(fit: Fit, ball: int, t: Floats) -> tuple[Floats, Floats]:
+    """Places and velocities (n, 2) of a fitted ball at times (n,)."""
+    ks = fit.kinks_of(ball)
+    starts = np.array([fit.paths[ball].begin_s, *[fit.kinks[k].t_s for k in ks]])
+    which = np.searchsorted(starts[1:], t, side="right")
+    tau = t - starts[which]
+    return motion.places(fit.paths[ball].arcs[which], np.maximum(tau, 0.0), fit.slide, fit.roll)
+
+
+def overlooked(fit: Fit, table: Table, frame_s: float, trails: dict[int, Trail]) -> list[Kink]:
+    """Contacts and cushions that the fitted arcs cannot do without: balls in each other, or beyond a nose."""
+    balls = list(fit.paths)
+    if not balls or not fit.kinks:
+        return []
+    lo = min(k.t_s for k in fit.kinks)
+    hi = max(max((float(p.times[-1]) for p in fit.paths.values() if len(p.times)), default=lo), lo + 0.01)
+    t = np.arange(lo, hi, frame_s / 3)
+    xy = np.stack([sample(fit, b, t)[0] for b in balls])
+    ends = [min(trails[b].end_s, hi) for b in balls]
+    r = table.ball_radius
+    found: list[Kink] = []
+    for i, a in enumerate(balls):
+        d = np.hypot(*(xy[i + 1 :] - xy[i]).transpose(2, 0, 1)) if i + 1 < len(balls) else np.zeros((0, len(t)))
+        for j in np.flatnonzero((d < 2 * r - 0.005).any(axis=1)):
+            c = balls[i + 1 + j]
+            deep = np.flatnonzero((d[j] < 2 * r - 0.005) & (t < min(ends[i], ends[i + 1 + j]) + frame_s))
+            if not len(deep):
+                continue
+            enter = deep[0]
+            while enter > 0 and d[j, enter - 1] < 2 * r:
+                enter -= 1
+            known = [k for k in fit.kinks if k.kind == "contact" and set(k.balls) == {a, c}]
+            if any(abs(k.t_s - t[enter]) < 2.5 * frame_s for k in known):
+                continue
+            found.append(Kink("contact", float(t[enter]), (min(a, c), max(a, c)), p=0.7))
+    mouths = np.array([p.centre for p in table.pockets.values()])
+    for i, b in enumerate(balls):
+        for axis, place, sign in ((0, r, 1.0), (0, table.width_m - r, -1.0), (1, r, 1.0), (1, table.length_m - r, -1.0)):
+            over = (xy[i, :, axis] - place) * sign
+            deep = np.flatnonzero((over < -0.008) & (t < ends[i]))
+            deep = np.array([k for k in deep if np.hypot(*(mouths - xy[i, k]).T).min() > 0.125], dtype=int)
+            if not len(deep):
+                continue
+            enter = deep[0]
+            while enter > 0 and over[enter - 1] < 0:
+                enter -= 1
+            known = [k for k in fit.kinks if k.wall is not None and b in k.balls and k.wall[0] == axis]
+            if any(abs(k.t_s - t[enter]) < 2.5 * frame_s for k in known):
+                continue
+            found.append(Kink("rail", float(t[enter]), (b,), wall=(axis, place, sign), p=0.7))
+    return found

@@ -1,0 +1,280 @@
+"""Follows every ball from look to look: predict, gate, associate, update, and know when a ball rests, moves or is hidden."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+import numpy as np
+
+from calibration.table import Table
+from tracking import associate, kalman
+from tracking.observations import Bools, Floats, Observation
+
+CONFIRM = 3  # looks before a detection counts as a ball
+COAST_S = 0.4  # a moving ball not seen this long is lost
+GONE_S = 1.0  # a resting ball not seen this long, though nothing hides its place, is gone
+SETTLE_S = 0.3  # a ball that does not move for this long rests
+LEAST_SCORE = 0.2
+BIRTH_SCORE = 0.45
+
+
+class Status(Enum):
+    """What the tracker knows of a ball."""
+
+    TENTATIVE = "tentative"  # seen once or twice
+    RESTING = "resting"
+    MOVING = "moving"
+    LOST = "lost"  # moved, then was not seen any more: pocketed, off the table or hidden
+    GONE = "gone"  # rested, then was not there any more
+
+
+@dataclass(slots=True)
+class Track:
+    """One ball's history. ``looks`` holds rows ``t, x, y, cxx, cxy, cyy``; ``rest`` is the mean of its resting place."""
+
+    id: int
+    mean: Floats
+    cov: Floats
+    status: Status
+    seen_s: float
+    born_s: float
+    rest: Floats
+    rest_looks: int = 1
+    hits: int = 1
+    misses: int = 0
+    moved_s: float = -1.0
+    pending: list[tuple[float, float, float]] = field(default_factory=list)
+    looks: list[tuple[float, float, float, float, float, float]] = field(default_factory=list)
+    evidence: Floats = field(default_factory=lambda: np.zeros(16))
+
+    def arrays(self, since_s: float = -np.inf) -> tuple[Floats, Floats, Floats]:
+        """Times (k,), places (k, 2) and covariances (k, 2, 2) of the looks since ``since_s``."""
+        a = np.array([look for look in self.looks if look[0] >= since_s]).reshape(-1, 6)
+        return a[:, 0], a[:, 1:3], a[:, [3, 4, 4, 5]].reshape(-1, 2, 2)
+
+
+class Tracker:
+    """Tracks over a stream of observations.
+
+    ``step`` takes one observation and returns whether any ball moves. Tracks keep their identity through contacts: a
+    ball's next place is predicted freely and with the bounce that is about to come, whichever fits, and looks decide
+    between balls that motion leaves open.
+    """
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.tracks: list[Track] = []
+        self.time_s = -np.inf
+        self._next = 0
+        self._pockets = np.array([[*p.centre, p.radius] for p in table.pockets.values()])
+
+    # -- one look ------------------------------------------------------------------------------------------------
+    def step(self, seen: Observation) -> bool:
+        """Take in one observation; True while any ball moves."""
+        if seen.t_s <= self.time_s:
+            return self.moving
+        dt = seen.t_s - self.time_s if np.isfinite(self.time_s) else 0.0
+        opening = not np.isfinite(self.time_s)
+        self.time_s = seen.t_s
+        keep = (seen.score >= LEAST_SCORE) & np.isfinite(seen.xy).all(axis=1)
+        z, noise, score, evidence = seen.xy[keep], seen.cov[keep], seen.score[keep], seen.evidence[keep]
+        noise = noise + np.eye(2) * 2.5e-7  # half a millimetre nobody accounts for
+        live = [t for t in self.tracks if t.status not in (Status.LOST, Status.GONE)]
+        free_d = np.ones(len(z), dtype=np.bool_)
+        if live and len(z):
+            free_d = self._associate(live, z, noise, evidence, dt, seen.t_s)
+        self._rediscover(z, noise, evidence, free_d, seen.t_s)
+        for k in np.flatnonzero(free_d):
+            if score[k] >= BIRTH_SCORE and self._may_begin(z[k]):
+                self._begin(z[k], noise[k], evidence[k], seen.t_s, opening)
+        self._age(seen)
+        return self.moving
+
+    @property
+    def moving(self) -> bool:
+        return any(t.status is Status.MOVING for t in self.tracks)
+
+    # -- parts ---------------------------------------------------------------------------------------------------
+    def _associate(self, live: list[Track], z: Floats, noise: Floats, evidence: Floats, dt: float, t_s: float) -> Bools:
+        mean = np.array([t.mean for t in live])
+        cov = np.array([t.cov for t in live])
+        moves = np.array([t.status is Status.MOVING for t in live])
+        step = min(dt, 0.25)
+        bounced, hit = kalman.collide(mean, step, moves, self.table)
+        free_mean, free_cov = kalman.predict(mean, cov, step)
+        free_mean[~moves], free_cov[~moves] = mean[~moves], cov[~moves]
+        belief = np.array([_belief(t.evidence) for t in live])
+        like = 0.5 * associate.looks(belief, evidence)
+        free = associate.distance(free_mean, free_cov, z, noise)
+        speed = float(np.hypot(mean[moves, 2], mean[moves, 3]).max()) if moves.any() else 0.0
+        other_cov = free_cov + _kick(0.25 * speed * step + 0.004, 0.35 * speed + 0.05)
+        other = associate.distance(bounced, other_cov, z, noise) + 3.0
+        other[~hit] = np.inf
+        cost = np.minimum(free, other) + like
+        pairs, free_t, free_d = associate.assign(cost)
+        for i, k in pairs:
+            prior = (free_mean[i], free_cov[i]) if free[i, k] <= other[i, k] else (bounced[i], other_cov[i])
+            self._take(live[i], prior, z[k], noise[k], evidence[k], t_s)
+        left_t, left_d = np.flatnonzero(free_t), np.flatnonzero(free_d)
+        if len(left_t) and len(left_d):
+            since = np.array([t_s - live[i].seen_s for i in left_t])
+            far = associate.reach(np.array([live[i].mean[:2] for i in left_t]), since, z[left_d])
+            far += 2 * like[np.ix_(left_t, left_d)]
+            again, _, _ = associate.assign(far, missed=18.0)
+            for i, k in again:
+                track, d = live[left_t[i]], left_d[k]
+                if track.status is Status.TENTATIVE and np.hypot(*(z[d] - track.mean[:2])) > 0.05:
+                    continue
+                gap = max(t_s - track.seen_s, 1e-3)
+                v = (z[d] - track.mean[:2]) / gap
+                spread = np.hypot(*v) * 0.5 + 0.2
+                prior = (np.append(z[d], v), np.diag([1e-4, 1e-4, spread**2, spread**2]))
+                self._take(track, prior, z[d], noise[d], evidence[d], t_s)
+                free_d[d] = False
+        return free_d
+
+    def _take(self, track: Track, prior: tuple[Floats, Floats], z: Floats, noise: Floats, look: Floats, t_s: float) -> None:
+        """Update one track with one detection."""
+        track.looks.append((t_s, z[0], z[1], noise[0, 0], noise[0, 1], noise[1, 1]))
+        track.hits += 1
+        track.misses = 0
+        weight = 0.5 if track.status is Status.MOVING else 0.5 / (1 + track.rest_looks / 4)
+        track.evidence = track.evidence + weight * np.clip(look - look.max(), -6.0, 0.0)
+        if track.status is Status.MOVING:
+            mean, cov = kalman.update(prior[0][None], prior[1][None], z[None], noise[None])
+            track.mean, track.cov, track.seen_s = mean[0], cov[0], t_s
+            track.moved_s = t_s
+            if self._settled(track):
+                recent = np.array([look[1:3] for look in track.looks if look[0] > t_s - SETTLE_S])
+                self._rest(track, recent.mean(axis=0), len(recent), noise)
+            return
+        off = z - track.rest
+        m2 = float(off @ np.linalg.inv(noise + track.cov[:2, :2]) @ off)
+        gap = float(np.hypot(off[0], off[1]))
+        if (m2 < 16.0 or gap < 0.003) and gap < 0.02:
+            track.pending.clear()
+            track.rest_looks = min(track.rest_looks + 1, 40)
+            track.rest = track.rest + off / track.rest_looks
+            self._rest(track, track.rest, track.rest_looks, noise)
+            track.seen_s = t_s
+            if track.status is Status.TENTATIVE and track.hits < CONFIRM:
+                return
+            track.status = Status.RESTING
+            return
+        track.pending.append((t_s, z[0], z[1]))
+        if len(track.pending) >= 2:
+            (ta, xa, ya), (tb, xb, yb) = track.pending[-2:]
+            v = np.array([xb - xa, yb - ya]) / (tb - ta)
+            if np.hypot(*v) < associate.FAST:
+                spread = 0.5 * np.hypot(*v) + 0.1
+                track.mean = np.array([xb, yb, *v])
+                track.cov = np.diag([noise[0, 0], noise[1, 1], spread**2, spread**2])
+                track.status = Status.MOVING if track.hits >= CONFIRM else track.status
+                track.moved_s = t_s
+            track.pending.clear()
+        else:
+            track.mean = np.append(z, [0.0, 0.0])
+            wide = max(gap, 0.01)
+            track.cov = np.diag([wide**2, wide**2, 0.0, 0.0]) if gap > 0.012 else track.cov
+            if gap <= 0.012:
+                track.mean = np.append(track.rest, [0.0, 0.0])
+        track.seen_s = t_s
+
+    def _settled(self, track: Track) -> bool:
+        recent = np.array([(k[0], k[1], k[2], k[3] + k[5]) for k in track.looks[-40:] if k[0] > track.seen_s - SETTLE_S])
+        if len(recent) < 4 or recent[-1, 0] - recent[0, 0] < 0.6 * SETTLE_S:
+            return False
+        half = len(recent) // 2
+        drift = np.median(recent[half:, 1:3], axis=0) - np.median(recent[:half, 1:3], axis=0)
+        sigma = np.sqrt(recent[:, 3].mean())
+        return bool(np.hypot(*drift) < 0.0008 + 1.2 * sigma / np.sqrt(half))
+
+    def _rest(self, track: Track, place: Floats, looks: int, noise: Floats) -> None:
+        track.rest, track.rest_looks = place, looks
+        track.mean = np.array([place[0], place[1], 0.0, 0.0])
+        track.cov = np.zeros((4, 4))
+        track.cov[:2, :2] = noise / looks + np.eye(2) * 1e-6
+        if track.status is Status.MOVING:
+            track.status = Status.RESTING
+            track.pending.clear()
+
+    def _may_begin(self, z: Floats) -> bool:
+        w, length = self.table.width_m, self.table.length_m
+        inside = -0.005 < z[0] < w + 0.005 and -0.005 < z[1] < length + 0.005
+        down = (np.hypot(*(z - self._pockets[:, :2]).T) < self._pockets[:, 2] - 0.01).any()
+        near = [t for t in self.tracks if t.status in (Status.RESTING, Status.MOVING) and t.misses == 0]
+        apart = all(np.hypot(*(z - t.mean[:2])) > 1.5 * self.table.ball_radius for t in near)
+        return bool(inside and not down and apart)
+
+    def _begin(self, z: Floats, noise: Floats, look: Floats, t_s: float, opening: bool) -> None:
+        cov = np.zeros((4, 4))
+        cov[:2, :2] = noise
+        track = Track(self._next, np.array([z[0], z[1], 0.0, 0.0]), cov, Status.TENTATIVE, t_s, t_s, z.copy())
+        track.looks.append((t_s, z[0], z[1], noise[0, 0], noise[0, 1], noise[1, 1]))
+        track.evidence = 0.5 * np.clip(look - look.max(), -6.0, 0.0)
+        track.hits = 2 if opening else 1
+        self._next += 1
+        self.tracks.append(track)
+
+    def _rediscover(self, z: Floats, noise: Floats, evidence: Floats, free_d: Bools, t_s: float) -> None:
+        """A lost or gone ball that shows again, told by its looks and by a place it could have got to."""
+        lost = [t for t in self.tracks if t.status in (Status.LOST, Status.GONE) and t_s - t.seen_s < 3.0]
+        where = np.flatnonzero(free_d)
+        if not lost or not len(where):
+            return
+        belief = np.array([_belief(t.evidence) for t in lost])
+        like = associate.looks(belief, evidence[where])
+        since = np.array([t_s - t.seen_s for t in lost])
+        far = associate.reach(np.array([t.mean[:2] for t in lost]), since, z[where]) + 2 * like
+        pairs, _, _ = associate.assign(far, missed=6.0)
+        for i, k in pairs:
+            d = where[k]
+            if not self._may_begin(z[d]):
+                continue
+            track = lost[i]
+            track.looks.append((t_s, z[d, 0], z[d, 1], noise[d, 0, 0], noise[d, 0, 1], noise[d, 1, 1]))
+            gap = max(t_s - track.seen_s, 1e-3)
+            v = (z[d] - track.mean[:2]) / gap
+            track.mean, track.cov = np.append(z[d], v), np.diag([noise[d, 0, 0], noise[d, 1, 1], 1.0, 1.0])
+            track.status, track.seen_s, track.moved_s, track.misses = Status.MOVING, t_s, t_s, 0
+            free_d[d] = False
+
+    def _age(self, seen: Observation) -> None:
+        t_s = seen.t_s
+        kept = []
+        for track in self.tracks:
+            if track.seen_s < t_s and track.status not in (Status.LOST, Status.GONE):
+                track.misses += 1
+                unseen = t_s - track.seen_s
+                if track.status is Status.TENTATIVE and track.misses > 2:
+                    continue
+                if track.status is Status.MOVING:
+                    track.moved_s = t_s
+                    last = track.seen_s
+                    if unseen > COAST_S and not self._hides(seen, track.mean[:2]):
+                        track.status = Status.LOST
+                        track.moved_s = last
+                elif track.status is Status.RESTING and unseen > GONE_S and track.misses > 4:
+                    if not self._hides(seen, track.rest):
+                        track.status = Status.GONE
+            kept.append(track)
+        self.tracks = kept
+
+    def _hides(self, seen: Observation, place: Floats) -> bool:
+        """Whether something hides that place of the table."""
+        if not seen.hidden.size:
+            return False
+        rows, columns = seen.hidden.shape
+        i = int(np.clip(place[1] / self.table.length_m * rows, 0, rows - 1))
+        j = int(np.clip(place[0] / self.table.width_m * columns, 0, columns - 1))
+        return bool(seen.hidden[i, j])
+
+
+def _kick(place: float, speed: float) -> Floats:
+    return np.diag([place**2, place**2, speed**2, speed**2])
+
+
+def _belief(evidence: Floats) -> Floats:
+    e = np.exp(evidence - evidence.max())
+    return np.asarray(e / e.sum())
