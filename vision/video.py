@@ -77,6 +77,22 @@ class Frame:
         return self._luma
 
     @property
+    def i420(self) -> Bytes:
+        """(height * 3 / 2, width) planar YUV 4:2:0, limited range, upright: what an encoder takes; a fresh copy, even sizes."""
+        if self._raw is None:
+            height, width = (n & ~1 for n in self.image.shape[:2])
+            return np.asarray(cv2.cvtColor(self.image[:height, :width], cv2.COLOR_BGR2YUV_I420), np.uint8)
+        raw = self._raw
+        width, height = raw.width & ~1, raw.height & ~1
+        flat = np.array(raw.reformat(width=width, height=height, format="yuv420p").to_ndarray(), np.uint8)
+        turns = round(raw.rotation / 90) % 4
+        if not turns:
+            return flat
+        luma, chroma = flat[:height], flat[height:].reshape(2, height // 2, width // 2)
+        planes = [np.rot90(plane, turns).ravel() for plane in (luma, *chroma)]
+        return np.concatenate(planes).reshape(-1, height if turns % 2 else width)
+
+    @property
     def size(self) -> tuple[int, int]:
         """(width, height) upright, pixels."""
         if self._raw is None:
