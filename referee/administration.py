@@ -69,6 +69,8 @@ def spot_request(state: State, command: SpotRequest, options: Options) -> tuple[
         raise InputError(f"spot_request: {command.ball} is not a legal ball now; legal: {sorted(legal)}")
     places = {ball: state.positions.get(ball) for ball in legal}
     for ball, at in places.items():
+        if ball in state.racked:
+            raise InputError(f"spot_request: ball {ball} is racked, not in the kitchen, and can be played; nothing may be spotted")
         if at is None:
             raise InputError(f"spot_request: where ball {ball} lies is not known; give its place in 'setup.positions' or 'rest'")
         if not options.table.in_kitchen(at):

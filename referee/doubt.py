@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from referee.calls import own_balls
 from referee.facts import UNKNOWN_CALL, Call, Played, ShotFacts, Situation, facts_of
 from referee.fold import judge, ready, settle, situation
-from referee.fouls import FEW, treated_as_frozen
+from referee.fouls import FEW, in_article_order, treated_as_frozen
 from referee.hinge import hangs_on
 from referee.outcome import Outcome
 from referee.ruling import Alternative, Ruling
@@ -27,6 +27,8 @@ _CALLED_OBVIOUS, _CALLED_FIRST, _CALLED_OTHER = 0.97, 0.8, 0.6
 #: What a clip that was cut off could still have shown.
 _SEEN_ALL, _LATER_SCRATCH, _LATER_RAIL, _LATER_POCKET = 0.7, 0.05, 0.15, 0.1
 _FIRST_SEEN = 0.7
+#: Object balls moved but no contact of the cue ball was seen: the ruling is one without a foul for it, unsure.
+_CONTACT_UNSEEN = 0.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,10 @@ def rule(state: State, shot: Played, options: Options) -> tuple[State, Ruling]:
         facts = facts_of(shot.events, shot, now)
         entered = tuple(foul for foul, _ in shot.observed) if shot.observed else ()
         fouls, outcome = judge(state, shot, facts, entered, now.legal_first, options)
-        return settle(state, shot, facts, fouls, outcome, options)
+        after, ruling = settle(state, shot, facts, fouls, outcome, options)
+        if facts.first is None and facts.railed:
+            ruling = replace(ruling, p=_CONTACT_UNSEEN, needs_referee="first-contact")
+        return after, ruling
     return decide(list(readings(state, shot, options)), state, shot, options)
 
 
@@ -119,14 +124,16 @@ def decide(found: list[Reading], state: State, shot: Played, options: Options) -
     if others:
         other_key = max(others, key=lambda one: shares[one])
         other = max(groups[other_key], key=lambda r: r.weight)
-        reason, text = hangs_on(best.facts, other.facts, best.shot, other.shot, best.entered, other.entered, best.state, other.state, shot)
-        alternative = Alternative(shares[other_key], other.ruling.legal, other.ruling.enforced, other.ruling.next, text)
+        hinge = hangs_on(best.facts, other.facts, best.shot, other.shot, best.entered, other.entered, best.state, other.state, shot)
+        alternative = Alternative(shares[other_key], other.ruling.legal, other.ruling.enforced, other.ruling.next, hinge)
+        reason = hinge.reason
     else:
         p = 1.0 if p > 1.0 - SHARE else p
     needs = None
     if p < options.sure:
         needs = "clip-incomplete" if shot.partial else reason or "several-readings"
-    ruling = replace(best.ruling, p=p, alternative=alternative, needs_referee=needs or best.ruling.needs_referee)
+    fouls_found = in_article_order(best.fouls, best.facts, shot, options) if best.fouls else ()
+    ruling = replace(best.ruling, fouls=fouls_found, p=p, alternative=alternative, needs_referee=needs or best.ruling.needs_referee)
     return replace(best.after, before=state, groups_known=_groups_now_known(best, state)), ruling
 
 

@@ -18,6 +18,7 @@ BOUNCE_S = 0.1  # a rail this long after the pocket is proof that the ball came 
 JAWS_M = 0.15  # rail touches this near a pocket are the pocket's jaws
 JAWS_S = 0.25  # the same by time, where a touch has no place
 _KIND_RANK = {Strike: 0, Crossing: 1, Contact: 2, RailHit: 3, Pocketed: 4, OffTable: 5}
+_CUE = frozenset({0})
 _RAILS_OF_POCKET = {
     "head-left": ("head", "left"),
     "head-right": ("head", "right"),
@@ -111,7 +112,7 @@ class Situation:
 class ShotFacts:
     """The book's facts of one shot, all of them certain.
 
-    ``first`` is the object ball hit first (``None``: none), ``railed`` the balls driven to a rail after that contact
+    ``first`` is the object ball hit first (``None``: none was seen), ``railed`` the balls driven to a rail after that contact
     (8.4), ``touches`` the rails they reached, ``pocketed`` object balls with their pockets in order (8.3), ``off`` object
     balls off the table (8.5), ``hung`` balls that hung five seconds and dropped. ``obvious`` is the shot that needed no
     call (1.6). ``first_in_kitchen`` (and not left it before) and ``stayed_in_kitchen`` are the paragraphs of 6.11.
@@ -221,7 +222,7 @@ def hits_legal_ball_first(first: int | None, legal: Collection[int]) -> bool:
 
 def rail_after_contact(facts: ShotFacts) -> bool:
     """Whether a ball was pocketed or driven to a rail after the cue ball's contact (6.3)."""
-    return facts.first is not None and bool(facts.railed or facts.pocketed)
+    return bool(facts.railed - _CUE if facts.first is None else facts.railed or facts.pocketed)
 
 
 def off_the_break(table: Table, at: Point) -> bool:
@@ -257,7 +258,6 @@ def facts_of(events: tuple[AnyEvent, ...], shot: Played, now: Situation) -> Shot
     for number, event in enumerate(events):
         kind = type(event)
         if kind is Contact:
-            assert isinstance(event, Contact)
             one, other = event.balls
             if one == 0 or other == 0:
                 ball = other if one == 0 else one
@@ -270,7 +270,6 @@ def facts_of(events: tuple[AnyEvent, ...], shot: Played, now: Situation) -> Shot
                 if event.at is not None and event.at[1] >= now.table.head_string:
                     crossed = True
         elif kind is RailHit:
-            assert isinstance(event, RailHit)
             ball = event.ball
             rail_at[ball] = event.t_s
             if first is not None and driven_to_rail(event.rail, frozen.get(ball, ()), event.leaves_first):
@@ -279,12 +278,10 @@ def facts_of(events: tuple[AnyEvent, ...], shot: Played, now: Situation) -> Shot
             if ball == 0 and (event.rail == "foot" or (event.at is not None and event.at[1] >= now.table.head_string)):
                 crossed = True
         elif kind is Pocketed:
-            assert isinstance(event, Pocketed)
             pocket_at[event.ball] = (event.t_s, event.pocket, last_t)
             if hung_and_dropped(event.t_s, last_t):
                 continue  # nothing else waits for a ball that hangs
         elif kind is Crossing:
-            assert isinstance(event, Crossing)
             if event.line == "head-string":
                 if event.ball == 0:
                     crossed = crossed or event.toward == "foot"
@@ -293,7 +290,6 @@ def facts_of(events: tuple[AnyEvent, ...], shot: Played, now: Situation) -> Shot
                     if event.toward == "head":
                         crossings.add(event.ball)
         elif kind is OffTable:
-            assert isinstance(event, OffTable)
             off.add(event.ball)
         last_t = event.t_s
     pocketed: list[tuple[int, str]] = []
@@ -318,9 +314,12 @@ def facts_of(events: tuple[AnyEvent, ...], shot: Played, now: Situation) -> Shot
             cue_pocketed = True
     cue_off = 0 in off
     off.discard(0)
-    if first is not None:
+    if first is not None or down or off or any(rail_at):
+        # Object balls do not move by themselves: where they did, a contact was there though nobody saw it.
         railed |= down
         railed |= off
+        if first is None:
+            railed.update(rail_at)
         if cue_pocketed or cue_off:
             railed.add(0)
     first_in_kitchen = stayed = False

@@ -49,6 +49,8 @@ def ready(state: State, shot: Played, options: Options) -> tuple[State, Played]:
         state = replace(state, shooter=state.opponent)
     elif shot.shooter is not None:
         shot = replace(shot, shooter=None)
+    if shot.extension and state.extensions[state.shooter]:
+        raise InputError(f"shot.extension: {options.players[state.shooter]} has used the one extension of this rack")
     _check_balls(state, shot)
     check_call(shot, state, options)
     return state, shot

@@ -96,11 +96,9 @@ def reached_rail(facts: ShotFacts, shot: Played, state: State, options: Options)
 
     Where object balls are seen to have moved but no contact of the cue ball was, a contact cannot be denied.
     """
-    if facts.first is None:
-        return bool(facts.pocketed)
     if not rail_after_contact(facts):
         return False
-    if not options.rules.frozen_first_rule or state.is_break or facts.pocketed or facts.cue_pocketed or facts.cue_off or facts.off:
+    if facts.first is None or not options.rules.frozen_first_rule or state.is_break or facts.pocketed or facts.cue_pocketed or facts.cue_off or facts.off:
         return True
     frozen_to = set(shot.frozen_rails.get(facts.first, ()))
     rail = treated_as_frozen(facts.first, state, options)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from referee.facts import Played, ShotFacts
-from referee.messages import hinge
+from referee.ruling import Hinge
 from referee.state import State
 from referee.terms import Foul
 from tracking.events import Contact
+
+
+def _hinge(reason: str, message: str = "", **values: object) -> Hinge:
+    return Hinge(reason, message or reason, tuple(values.items()))
 
 
 def hangs_on(
@@ -19,37 +23,37 @@ def hangs_on(
     my_state: State,
     other_state: State,
     shot: Played,
-) -> tuple[str, str]:
-    """Code and text of the first fact, in the order in which a referee would ask, on which two readings part."""
+) -> Hinge:
+    """The first fact, in the order in which a referee would ask, on which two readings part."""
     if my_state.groups != other_state.groups:
-        return "groups-unknown", hinge("groups-unknown")
+        return _hinge("groups-unknown")
     if mine.first != other.first:
         gap = _gap_ms(mine.first, other.first, shot)
         if mine.first is None or other.first is None:
             ball = other.first if mine.first is None else mine.first
-            return "first-contact", hinge("contact-or-none", ball=ball)
+            return _hinge("first-contact", "contact-or-none", ball=ball)
         code = "first-contact" if gap is None else "first-contact-gap"
-        return "first-contact", hinge(code, one=mine.first, other=other.first, gap=gap)
+        return _hinge("first-contact", code, one=mine.first, other=other.first, gap=gap or 0.0)
     if mine.scratch != other.scratch:
-        return "cue-ball", hinge("cue-ball")
+        return _hinge("cue-ball")
     if mine.pocketed_balls != other.pocketed_balls or mine.off != other.off:
         balls = sorted((mine.pocketed_balls | mine.off) ^ (other.pocketed_balls | other.off)) or sorted(mine.pocketed_balls | mine.off)
-        return "pocketed", hinge("pocketed", balls=", ".join(map(str, balls)))
+        return _hinge("pocketed", balls=", ".join(map(str, balls)))
     if mine.pocketed != other.pocketed:
-        return "pocket", hinge("pocket")
+        return _hinge("pocket")
     if my_entered != other_entered:
         fouls = sorted({f.value for f in my_entered} ^ {f.value for f in other_entered})
-        return "entered-foul", hinge("entered-foul", fouls=", ".join(fouls))
+        return _hinge("entered-foul", fouls=", ".join(fouls))
     if mine.railed != other.railed or mine.touches != other.touches:
         balls = sorted(mine.railed ^ other.railed)
-        return "rail", hinge("rail", balls=", ".join(map(str, balls)))
+        return _hinge("rail", balls=", ".join(map(str, balls)))
     if my_shot.call != other_shot.call:
-        return "call-unknown", hinge("call-unknown")
+        return _hinge("call-unknown")
     if (mine.first_in_kitchen, mine.stayed_in_kitchen) != (other.first_in_kitchen, other.stayed_in_kitchen):
-        return "kitchen", hinge("kitchen")
+        return _hinge("kitchen")
     if mine.past_head_string != other.past_head_string:
-        return "head-string", hinge("head-string")
-    return "several-readings", hinge("several-readings")
+        return _hinge("head-string")
+    return _hinge("several-readings")
 
 
 def _gap_ms(one: int | None, other: int | None, shot: Played) -> float | None:

@@ -90,6 +90,11 @@ class Match:
         return match
 
     @property
+    def start(self) -> State:
+        """The state before the first line."""
+        return self._start
+
+    @property
     def state(self) -> State:
         """The state after the last line."""
         return self._steps[-1].state if self._steps else self._start

@@ -44,6 +44,15 @@ class Next:
 
 
 @dataclass(frozen=True, slots=True)
+class Hinge:
+    """The fact on which two readings part: a reason code, and the message that tells it with its values."""
+
+    reason: str
+    message: str
+    values: tuple[tuple[str, object], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Alternative:
     """The best other ruling, its probability and the fact on which the two part."""
 
@@ -51,7 +60,7 @@ class Alternative:
     legal: bool | None
     enforced: Foul | None
     next: Next | None
-    hangs_on: str
+    hinge: Hinge
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +126,7 @@ class Ruling:
 
     def to_json(self) -> dict[str, Any]:
         """The ruling as the ``ruling`` object of FORMATS, announcements in all languages included."""
-        from referee.announce import announce
+        from referee.announce import announce, hinge_text
 
         return {
             "shot": self.shot,
@@ -153,7 +162,7 @@ class Ruling:
                     "legal": self.alternative.legal,
                     "enforced": self.alternative.enforced.value if self.alternative.enforced else None,
                     "next": self._next(self.alternative.next),
-                    "hangs_on": self.alternative.hangs_on,
+                    "hangs_on": hinge_text(self.alternative.hinge),
                 }
                 if self.alternative
                 else None

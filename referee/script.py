@@ -263,6 +263,8 @@ def _setup(value: Any, options: Options, state: State) -> Command:
     elif is_break:
         breaker = shooter
     fouls = _per_player(given.get("fouls_in_row", {}), "setup.fouls_in_row", players, lambda v, w: _integer(v, w, 0))
+    if game is not Game.EIGHT_BALL and max(fouls) > 2:
+        raise InputError(f"setup.fouls_in_row is {_told(given['fouls_in_row'])}: 0 to 2; the third has had its penalty")
     warned = given.get("warned", False)
     score = _per_player(given.get("score", {}), "setup.score", players, _integer)
     target = options.points_to if game is Game.STRAIGHT_POOL else options.race_to
@@ -344,6 +346,8 @@ def parse_shot(value: Any, options: Options) -> Played:
     shooter = given.get("shooter")
     partial = given.get("partial") or ""
     clock = given.get("clock_s")
+    if given.get("extension") and options.shot_clock_s is None:
+        raise InputError("shot.extension is true: no shot clock is in use; give match.shot_clock_s")
     return Played(
         events,
         _call(given.get("call"), balls),
