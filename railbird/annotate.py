@@ -1,0 +1,302 @@
+"""Writes ``annotated.mp4``: numbers, trails, event flashes at their true times, ruling banner, score bug, top view."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+from av.error import FFmpegError
+
+from calibration.errors import InputError
+from railbird.drawing.canvas import BT601, BT709, Canvas
+from railbird.drawing.course import Cameras, Course
+from railbird.drawing.overlay import Overlay
+from railbird.words import words
+from vision.video import Frame, open_video
+
+CLOCK = 90_000  # ticks a second of the video we write: every usual frame rate fits
+AUDIO_THAT_FITS = ("aac", "mp3", "ac3", "eac3", "opus", "alac")
+#: x264: a picture that stands up to a still at a pace that two cores keep with real time at 1080p.
+ENCODER = {"preset": "superfast", "crf": "23"}
+HOLD_S = 3.0
+
+
+def annotate(
+    match: Mapping[str, Any],
+    video: str | Path,
+    out: str | Path,
+    *,
+    language: str | None = None,
+    step: Callable[[], None] | None = None,
+    span: tuple[float, float] | None = None,
+) -> Path:
+    """Draw a match document over its recording.
+
+    Parameters
+    ----------
+    match : with rulings, and with ``paths`` in its shots.
+    video : the recording that ``match`` was made from.
+    out : the MP4 to write (H.264, yuv420p, index in front, so that it plays while it loads); sound is copied.
+    language : en, hu, et; the match's own where not given.
+    step : called once a frame, for a progress bar.
+    span : only from here to there, seconds; the whole where not given.
+
+    Returns
+    -------
+    ``out``.
+
+    Raises
+    ------
+    InputError
+        Where the recording cannot be read or ``out`` cannot be written; no half file stays behind.
+    """
+    catalogue = words(language or match.get("language"))
+    target = Path(out)
+    with open_video(video) as stream:
+        width, height = stream.info.width & ~1, stream.info.height & ~1
+        weights = BT709 if height >= 720 else BT601
+        overlay = Overlay(match, catalogue, (width, height), weights)
+        course, cameras = Course(match), Cameras(match)
+
+        def drawn() -> Iterator[tuple[float, np.ndarray[Any, Any]]]:
+            canvas: Canvas | None = None
+            for frame in stream:
+                if step is not None:
+                    step()
+                if span is not None and frame.t_s < span[0]:
+                    continue
+                if span is not None and frame.t_s > span[1]:
+                    break
+                planes = frame.i420
+                canvas = Canvas(planes, weights) if canvas is None else canvas.renew(planes)
+                overlay.draw(canvas, frame.t_s, course, cameras.at(frame.t_s))
+                yield frame.t_s, planes
+
+        rate = stream.info.rate or 30.0
+        write_video(
+            target, drawn(), rate=rate, sound=Path(video), shift=span[0] if span else 0.0, until=span and span[1]
+        )
+    return target
+
+
+# -- files -------------------------------------------------------------------------------------------------------------
+@dataclass(slots=True)
+class Sound:
+    """A recording's sound, packet by packet, beside the pictures that are written."""
+
+    source: Any
+    stream: Any
+    out: Any
+    resampler: Any | None
+    first_s: float  # what the first picture's clock says in the source
+
+
+def write_video(
+    target: Path,
+    frames: Iterator[tuple[float, np.ndarray[Any, Any]]],
+    *,
+    rate: float,
+    sound: Path | None = None,
+    shift: float = 0.0,
+    until: float | None = None,
+) -> None:
+    """Encode planar frames with their times (seconds) as H.264 MP4, whole or not at all.
+
+    Parameters
+    ----------
+    sound : a file whose sound is copied (as it is where MP4 can hold it, else as AAC).
+    shift, until : span of the source that the frames come from, seconds; times are written from ``shift`` on.
+
+    Raises
+    ------
+    InputError
+        Where there is no frame, or the file cannot be written.
+    """
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, part = tempfile.mkstemp(dir=target.parent, prefix=f".{target.stem}.", suffix=".mp4")
+        os.close(handle)
+    except OSError as problem:
+        raise InputError(f"{target.parent}: cannot be written to ({problem.strerror or problem})") from None
+    try:
+        if not _encode(part, frames, rate=rate, sound=sound, shift=shift, until=until):
+            raise InputError(f"{target.name}: there is no frame to write")
+        os.chmod(part, 0o644)
+        os.replace(part, target)
+    except (OSError, FFmpegError) as problem:
+        raise InputError(f"{target}: cannot be written ({problem})") from None
+    finally:
+        Path(part).unlink(missing_ok=True)
+
+
+def _encode(
+    part: str,
+    frames: Iterator[tuple[float, np.ndarray[Any, Any]]],
+    *,
+    rate: float,
+    sound: Path | None,
+    shift: float,
+    until: float | None,
+) -> int:
+    count, last = 0, -1
+    video: Any = None
+    audio: Sound | None = None
+    waiting: Future[Any] | None = None
+    # One frame is encoded while the next is decoded and drawn.
+    with av.open(part, "w", format="mp4", options={"movflags": "+faststart"}) as out, ThreadPoolExecutor(1) as pool:
+        for t, planes in frames:
+            if video is None:
+                video = _video_stream(out, planes, rate)
+                audio = _sound(out, sound) if sound is not None else None
+            picture = av.VideoFrame.from_ndarray(planes, format="yuv420p")
+            # Two frames with the same time, as a broken clock gives, would end the file here.
+            last = max(last + 1, round((t - shift) * CLOCK))
+            picture.pts, picture.time_base = last, Fraction(1, CLOCK)
+            if waiting is not None:
+                out.mux(waiting.result())
+            waiting = pool.submit(video.encode, picture)
+            count += 1
+        if waiting is not None:
+            out.mux(waiting.result())
+        if video is not None:
+            out.mux(video.encode())
+        if audio is not None:
+            _copy_sound(audio, out, shift, until)
+    return count
+
+
+def _video_stream(out: Any, planes: np.ndarray[Any, Any], rate: float) -> Any:
+    stream = out.add_stream("libx264", rate=Fraction(rate).limit_denominator(1001), options=dict(ENCODER))
+    stream.width, stream.height = planes.shape[1], planes.shape[0] * 2 // 3
+    stream.pix_fmt = "yuv420p"
+    context = stream.codec_context
+    context.time_base = Fraction(1, CLOCK)
+    context.gop_size = max(1, round(rate))  # a key frame a second: stepping back stays quick
+    high = stream.height >= 720
+    context.color_range = 1
+    context.colorspace = context.color_primaries = context.color_trc = 1 if high else 6
+    return stream
+
+
+def _sound(out: Any, path: Path) -> Sound | None:
+    """The sound's stream in ``out``, or ``None`` where the source is silent or no file."""
+    if not path.is_file():
+        return None
+    try:
+        source = av.open(str(path))
+    except (FFmpegError, OSError, ValueError):
+        return None
+    if not source.streams.audio or not source.streams.video:
+        source.close()
+        return None
+    stream, picture = source.streams.audio[0], source.streams.video[0]
+    first = float(picture.start_time * picture.time_base) if picture.start_time is not None else 0.0
+    if stream.codec_context.name in AUDIO_THAT_FITS:
+        return Sound(source, stream, out.add_stream_from_template(stream), None, first)
+    copy = out.add_stream("aac", rate=stream.rate or 48_000)
+    return Sound(
+        source, stream, copy, av.AudioResampler(format="fltp", layout="stereo", rate=stream.rate or 48_000), first
+    )
+
+
+def _copy_sound(sound: Sound, out: Any, shift: float, until: float | None) -> None:
+    begin = sound.first_s + shift
+    end = None if until is None else sound.first_s + until
+    try:
+        if sound.resampler is None:
+            _copy_packets(sound, out, begin, end)
+        else:
+            _recode(sound, out, begin, end)
+    except (FFmpegError, ValueError):
+        pass  # a truncated recording: what sound there was is in
+    finally:
+        sound.source.close()
+
+
+def _copy_packets(sound: Sound, out: Any, begin: float, end: float | None) -> None:
+    for packet in sound.source.demux(sound.stream):
+        if packet.dts is None or packet.pts is None:
+            continue
+        at = float(packet.pts * packet.time_base)
+        if at < begin - 0.05:
+            continue
+        if end is not None and at > end:
+            break
+        offset = round(begin / packet.time_base)
+        packet.pts -= offset
+        packet.dts -= offset
+        if packet.dts < 0:
+            continue
+        packet.stream = sound.out
+        out.mux(packet)
+
+
+def _recode(sound: Sound, out: Any, begin: float, end: float | None) -> None:
+    for frame in sound.source.decode(sound.stream):
+        if frame.pts is None or frame.time < begin:
+            continue
+        if end is not None and frame.time > end:
+            break
+        frame.pts -= round(begin / frame.time_base)
+        for piece in sound.resampler.resample(frame) if sound.resampler else ():
+            out.mux(sound.out.encode(piece))
+    out.mux(sound.out.encode())
+
+
+# -- clips -------------------------------------------------------------------------------------------------------------
+def cut_clips(
+    match: Mapping[str, Any],
+    video: str | Path,
+    folder: str | Path,
+    *,
+    which: str = "all",
+    language: str | None = None,
+    step: Callable[[], None] | None = None,
+) -> list[Path]:
+    """One annotated clip a shot, ``shot-004.mp4``: of all shots, or only of those that were fouls.
+
+    Parameters
+    ----------
+    which : ``all`` or ``fouls``.
+    step : called once a frame that is read.
+    """
+    if which not in ("all", "fouls"):
+        raise InputError(f"--clips {which!r}: all or fouls")
+    made = []
+    for shot in match["shots"]:
+        if which == "fouls" and not (shot.get("ruling") or {}).get("enforced"):
+            continue
+        path = Path(folder) / f"shot-{shot['number']:03d}.mp4"
+        span = (max(0.0, shot["start_s"] - 1.5), shot["end_s"] + HOLD_S)
+        annotate(match, video, path, language=language, step=step, span=span)
+        made.append(path)
+    return made
+
+
+def still(
+    match: Mapping[str, Any], video: str | Path, t: float, *, language: str | None = None
+) -> np.ndarray[Any, Any]:
+    """(height, width, 3) BGR: the annotated frame nearest after ``t`` seconds, as for a README."""
+    import cv2
+
+    found: Frame | None = None
+    with open_video(video) as stream:
+        for found in stream:
+            if found.t_s >= t:
+                break
+    if found is None:
+        raise InputError(f"{video}: no frame at {t} s")
+    planes = found.i420
+    height = planes.shape[0] * 2 // 3
+    weights = BT601  # OpenCV converts with these, so a still keeps its colours
+    overlay = Overlay(match, words(language or match.get("language")), (planes.shape[1], height), weights)
+    overlay.draw(Canvas(planes, weights), found.t_s, Course(match), Cameras(match).at(found.t_s))
+    return np.asarray(cv2.cvtColor(planes, cv2.COLOR_YUV2BGR_I420), np.uint8)

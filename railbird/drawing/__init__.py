@@ -1,0 +1,1 @@
+"""Drawing on video frames and pictures: planes, letters, where balls are at a time."""
