@@ -257,7 +257,7 @@ def cut_clips(
     video: str | Path,
     folder: str | Path,
     *,
-    which: str = "all",
+    only_fouls: bool = False,
     language: str | None = None,
     step: Callable[[], None] | None = None,
 ) -> list[Path]:
@@ -265,14 +265,11 @@ def cut_clips(
 
     Parameters
     ----------
-    which : ``all`` or ``fouls``.
     step : called once a frame that is read.
     """
-    if which not in ("all", "fouls"):
-        raise InputError(f"--clips {which!r}: all or fouls")
     made = []
     for shot in match["shots"]:
-        if which == "fouls" and not (shot.get("ruling") or {}).get("enforced"):
+        if only_fouls and not (shot.get("ruling") or {}).get("enforced"):
             continue
         path = Path(folder) / f"shot-{shot['number']:03d}.mp4"
         span = (max(0.0, shot["start_s"] - 1.5), shot["end_s"] + HOLD_S)

@@ -13,6 +13,8 @@ from calibration.table import Table
 from railbird import result
 from railbird.calls import Calls, put_calls, read_calls
 from railbird.games import BALLS
+from railbird.validation import LANGUAGES
+from referee.announce import hinge_text
 from referee.match import Match, step
 from referee.ruling import Ruling
 from referee.script import parse_line
@@ -153,6 +155,9 @@ class Fold:
         rulings = self.referee.apply(line)
         ruling = rulings[-1]
         shot["ruling"] = ruling.to_json()
+        if ruling.alternative is not None:
+            hinge = ruling.alternative.hinge
+            shot["ruling"]["alternative"]["hangs_on_in"] = {lang: hinge_text(hinge, lang) for lang in LANGUAGES}
         if shot.get("by") is None:
             shot["shooter"] = shot["ruling"]["shooter"]
         shot["if_called"] = self._if_called(shot, ruling, line["shot"])

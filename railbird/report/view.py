@@ -72,6 +72,13 @@ def reading(ruling: Mapping[str, Any], words: Words) -> str:
     return f"{head} – {then}" if then else head
 
 
+def hinge_words(alternative: Mapping[str, Any] | None, words: Words) -> str:
+    """The fact on which a ruling and its alternative part."""
+    if not alternative:
+        return ""
+    return str((alternative.get("hangs_on_in") or {}).get(words.language) or alternative.get("hangs_on") or "")
+
+
 def event_rows(shot: Mapping[str, Any], words: Words) -> list[Row]:
     """The list beside the picture; numbers are those in the picture."""
     return [
@@ -140,7 +147,7 @@ def shot_row(match: Mapping[str, Any], i: int, words: Words, table: Table) -> Ro
         "needs": _reason(ruling, words),
         "other": reading(alternative, words) if alternative else "",
         "other_sure": words.percent(alternative["p"]) if alternative else "",
-        "hangs_on": alternative.get("hangs_on") or "" if alternative else "",
+        "hangs_on": hinge_words(alternative, words),
         "call": words.call(shot["call"]) if shot.get("call") is not None else "",
         "next": next_words(ruling.get("next"), words),
         "pocketed": list(ruling.get("pocketed") or ()),
@@ -175,7 +182,7 @@ def _reason(ruling: Mapping[str, Any], words: Words) -> str:
     if not needs:
         return ""
     reason = str(needs.get("reason") or "")
-    return words.get(f"reason.{reason}", reason)
+    return words.needs(reason)
 
 
 def racks(match: Mapping[str, Any], rows: Sequence[Row]) -> list[Row]:

@@ -10,6 +10,7 @@ from importlib.resources import files
 from typing import Any
 
 from railbird.validation import LANGUAGES, one_of
+from referee.messages import catalogue
 
 _HUNGARIAN_ENDING = {3: "as", 5: "ös", 6: "os", 8: "as", 13: "as", 15: "ös"}
 
@@ -88,14 +89,22 @@ class Words:
         """An object ball's number as it stands in a sentence (Hungarian gives it an ending: 3-as, 5-ös)."""
         return f"{ball}-{_HUNGARIAN_ENDING.get(ball, 'es')}" if self.language == "hu" else str(ball)
 
+    def rule(self, key: str, otherwise: str) -> str:
+        """A text of the referee's own catalogue: one word for a foul, wherever it is read or heard."""
+        return catalogue(self.language).get(key, otherwise)
+
     def foul(self, code: str) -> str:
-        return self.get(f"foul.{code}", code)
+        return self.rule(f"foul.{code}", code)
 
     def cue_ball(self, code: str | None) -> str:
-        return self.get(f"cue_ball.{code}", code or "")
+        return self.rule(f"cue.{code}", code or "")
 
     def option(self, code: str) -> str:
-        return self.get(f"option.{code}", code)
+        return self.rule(f"option.{code}", code)
+
+    def needs(self, reason: str) -> str:
+        """Why a person has to look, in words."""
+        return self.rule(f"needs.{reason}", reason)
 
     def pocket(self, code: str) -> str:
         return self.get(f"pocket.{code}", code)
