@@ -114,13 +114,11 @@ def hypotheses(picture: Picture, table: Table) -> list[Found]:
         for roll in (0, 1):
             corners = np.roll(quad.corners[::-1], roll, axis=0)
             try:
-                camera, cost, _ = camera_from_corners(
-                    corners, table.width_m, table.length_m, RAIL_TOP_M, (width, height), margin=(0.04, 0.02)
-                )
+                first = camera_from_corners(corners, table, (width, height))
             except ValueError:
                 continue
-            if cost < 4:
-                posed.append((value * np.exp(-0.15 * cost**2), camera, corners, region, quad))
+            if first.cost < 12:
+                posed.append((value * np.exp(-0.15 * first.cost), first.camera, corners, region, quad))
     posed.sort(key=lambda x: -x[0])
     found = []
     for _, camera, corners, region, quad in posed[:4]:
@@ -136,12 +134,12 @@ def refine(picture: Picture, camera: Camera, corners: Floats, table: Table, regi
     setback = SETBACK_PRIOR[0]
     result: Fit | None = None
     joints = joint_runs(picture, camera, table, JOINT_PRIOR[0], 0.02)
-    result = fit(camera, table, Evidence([], joints), corners=corners, distortion=True, corner_sigma_m=0.02)
+    result = fit(camera, table, Evidence(edges=joints, corners=corners, corner_sigma_m=0.02))
     camera = result.camera
     for window in (0.08, 0.04):
         sights = find_sights(picture, camera, table, window)
-        evidence = Evidence(sights, [])
-        result = fit(camera, table, evidence, setback_m=setback, corners=corners, distortion=window < 0.05)
+        evidence = Evidence(sights, corners=corners)
+        result = fit(camera, table, evidence, setback_m=setback, distortion=window < 0.05)
         camera, setback = result.camera, result.setback_m
     joints = joint_runs(picture, camera, table, JOINT_PRIOR[0], 0.012)
     evidence = Evidence(sights, joints)

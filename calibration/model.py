@@ -6,20 +6,24 @@ from dataclasses import dataclass, field, replace
 
 import cv2
 import numpy as np
-from scipy.optimize import least_squares
+import numpy.typing as npt
 
 from calibration.camera import Camera, Floats
-from calibration.pose import FOCAL_PRIOR
 from calibration.sights import Sight
-from calibration.strips import RAIL_TOP_M, rail_point
+from calibration.strips import RAIL_TOP_M, rail_axes, rail_point
 from calibration.table import Table
 
+FOCAL_PRIOR = (1.1, 0.4)  # of the picture's longer side: median, and standard deviation of the logarithm
+BEND_PRIOR = 0.03  # standard deviation of the share by which a lens moves the middle of the picture's short edges
 #: Prior of the cloth's edge behind the nose line and of the sights behind it: mean and standard deviation, metres.
 JOINT_PRIOR = (0.050, 0.008)
 SETBACK_PRIOR = (0.0937, 0.010)
 EDGE_SIGMA_M = 0.0015  # how straight and true cushions are set
-SIGHT_SIGMA_M = 0.0015  # how truly sights are set
+SIGHT_SIGMA_M = 0.0015  # how truly sights are set along the rail
+SIGHT_CROSS_M = 0.004  # and across it
 POCKET_SIGMA_M = 0.012
+RUN_PLACES = 12  # neighbouring samples of an edge share their error: a run counts as at most so many
+ROBUST = 1.5  # standard deviations at which a residual begins to lose its pull
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +36,7 @@ class EdgeRun:
     kind : ``nose``, ``joint`` (cloth meets rail) or ``free`` (straight, parallel, at an unknown distance).
     s : (n,) metres along the rail.
     pixels : (n, 2) where the edge was found.
-    offset : first guess of the distance inside the nose line, metres.
+    offset : distance inside the nose line, metres, as first seen.
     """
 
     rail: str
@@ -52,11 +56,20 @@ class PocketSpot:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Everything that the picture says about where the table is."""
+    """Everything that the picture says about where the table is.
+
+    Parameters
+    ----------
+    sights, edges, pockets : as found.
+    corners : (4, 2) pixels where the joint lines meet, head-left, head-right, foot-right, foot-left; or None.
+    corner_sigma_m : their standard deviation, metres.
+    """
 
     sights: list[Sight] = field(default_factory=list)
     edges: list[EdgeRun] = field(default_factory=list)
     pockets: list[PocketSpot] = field(default_factory=list)
+    corners: Floats | None = None
+    corner_sigma_m: float = 0.03
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +81,8 @@ class Fit:
     camera : the camera.
     joint_m, setback_m : cloth's edge and sights, metres behind the nose lines.
     cost : robust cost.
-    rms_px : root mean square of what fits (residuals under four pixels).
+    rms_px : root mean square of edges' and sights' distances from where the model has them, outliers left out.
+    covariance : (9, 9) of log focal, bend (2), turn (3, radians) and shift (3, metres).
     """
 
     camera: Camera
@@ -79,9 +93,89 @@ class Fit:
     covariance: Floats
 
 
-def _unpack(p: Floats, like: Camera) -> Camera:
-    rotation, _ = cv2.Rodrigues(p[3:6])
-    return replace(like, focal=float(np.exp(p[0])), distortion=p[1:3].copy(), rotation=rotation, translation=p[6:9].copy())
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """All points of all evidence: ``world = base + joint * of_joint + setback * of_setback + offsets[free]``."""
+
+    base: Floats
+    of_joint: Floats
+    of_setback: Floats
+    of_free: Floats
+    free: Floats  # (n, k) membership in the k free runs
+    along: Floats
+    outward: Floats
+    pixels: Floats
+    kind: Floats  # 0 edge, 1 sight, 2 point
+    sigma: Floats  # pixels for points
+    share: Floats  # weight of an edge's sample
+
+
+def _rows(table: Table, evidence: Evidence, start: Camera) -> _Rows:
+    parts: list[tuple[Floats, ...]] = []
+    free_runs = [run for run in evidence.edges if run.kind == "free"]
+
+    def add(base: Floats, along: Floats, outward: Floats, px: Floats, kind: int, tie: str, free: int, sigma: Floats, share: float) -> None:
+        n = len(base)
+        zero, out = np.zeros((n, 3)), np.broadcast_to(outward, (n, 3))
+        member = np.zeros((n, len(free_runs)))
+        if free >= 0:
+            member[:, free] = 1
+        parts.append(
+            (
+                base,
+                out if tie == "joint" else zero,
+                out if tie == "setback" else zero,
+                -out if tie == "free" else zero,
+                member,
+                np.broadcast_to(along, (n, 3)),
+                out,
+                px,
+                np.full(n, float(kind)),
+                sigma,
+                np.full(n, share),
+            )
+        )
+
+    for run in evidence.edges:
+        along, outward = rail_axes(run.rail)
+        height = table.nose_height if run.kind == "nose" else RAIL_TOP_M
+        thin = _thinned(run)
+        base = np.column_stack([rail_point(table, run.rail, run.s[thin], 0.0), np.full(len(thin), height)])
+        which = next((k for k, r in enumerate(free_runs) if r is run), -1)
+        share = np.sqrt(min(1.0, RUN_PLACES / max(len(thin), 1)))
+        add(base, along, outward, run.pixels[thin], 0, run.kind, which, np.ones(len(thin)), share)
+    for rail in ("head", "foot", "left", "right"):
+        some = [x for x in evidence.sights if x.rail == rail]
+        if some:
+            along, outward = rail_axes(rail)
+            s = np.array([x.along_m for x in some])
+            base = np.column_stack([rail_point(table, rail, s, 0.0), np.full(len(s), RAIL_TOP_M)])
+            add(base, along, outward, np.array([x.pixel for x in some]), 1, "setback", -1, np.ones(len(s)), 1.0)
+    if evidence.pockets:
+        pockets = table.pockets
+        centres = np.array([pockets[p.name].centre for p in evidence.pockets])
+        base = np.column_stack([centres, np.full(len(centres), 0.02)])
+        sigma = np.hypot(1.0, POCKET_SIGMA_M * _pixels_per_metre(start, base))
+        add(base, np.zeros(3), np.zeros(3), np.array([p.pixel for p in evidence.pockets]), 2, "", -1, sigma, 1.0)
+    if evidence.corners is not None:
+        w, length = table.width_m, table.length_m
+        base = np.array([[0, 0, RAIL_TOP_M], [w, 0, RAIL_TOP_M], [w, length, RAIL_TOP_M], [0, length, RAIL_TOP_M]])
+        out = np.array([[-1.0, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]])
+        sigma = np.hypot(1.0, evidence.corner_sigma_m * _pixels_per_metre(start, base))
+        add(base, np.zeros(3), out, evidence.corners, 2, "joint", -1, sigma, 1.0)
+    if not parts:
+        raise ValueError("nothing to fit a camera to")
+    return _Rows(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def _thinned(run: EdgeRun) -> npt.NDArray[np.int64]:
+    return np.unique(np.linspace(0, len(run.s) - 1, min(len(run.s), 36)).round().astype(np.int64))
+
+
+def _pixels_per_metre(camera: Camera, points: Floats) -> Floats:
+    step = np.linalg.norm(camera.project(points + (0.01, 0, 0)) - camera.project(points), axis=1)
+    other = np.linalg.norm(camera.project(points + (0, 0.01, 0)) - camera.project(points), axis=1)
+    return np.nan_to_num(np.sqrt(step * other) / 0.01, nan=1.0)
 
 
 def fit(
@@ -92,148 +186,214 @@ def fit(
     joint_m: float = JOINT_PRIOR[0],
     setback_m: float = SETBACK_PRIOR[0],
     distortion: bool = True,
-    corners: Floats | None = None,
-    corner_sigma_m: float = 0.03,
+    rounds: int = 25,
 ) -> Fit:
-    """Fits camera, distortion and rail sizes.
+    """Fits camera, distortion and rail sizes by Levenberg-Marquardt with reweighting.
 
     Parameters
     ----------
     start : first camera.
     table : its size is taken as given.
     evidence : what was found.
-    distortion : whether k1, k2 may move from where they are.
-    corners : (4, 2) pixels of the joint lines' corners, head-left, head-right, foot-right, foot-left; weak evidence.
-    corner_sigma_m : their standard deviation in metres.
+    joint_m, setback_m : first values.
+    distortion : whether the lens's bend may move from where it is.
+    rounds : at most so many steps.
+
+    Raises
+    ------
+    ValueError
+        Where there is no evidence.
     """
-    rvec, _ = cv2.Rodrigues(start.rotation)
-    free = [run for run in evidence.edges if run.kind == "free"]
-    p0 = np.concatenate(
-        [[np.log(start.focal)], start.distortion, rvec.ravel(), start.translation, [joint_m, setback_m], [r.offset for r in free]]
-    )
+    rows = _rows(table, evidence, start)
     unit = float(max(start.width, start.height))
-    blocks = _Blocks(start, table, evidence, corners, corner_sigma_m)
-    k_scale = 0.03 if distortion else 1e-5
-    rest = np.zeros(2) if distortion else start.distortion
-
-    def residual(p: Floats) -> Floats:
-        camera = _unpack(p, start)
-        parts = blocks.residuals(camera, p[9], p[10], p[11:])
-        # what counts is how far the picture's rim is moved, not k itself, whose meaning hangs on the focal length
-        bend = (0.5 * unit / np.exp(p[0])) ** 2
-        prior = [
-            (p[0] - np.log(FOCAL_PRIOR[0] * unit)) / FOCAL_PRIOR[1],
-            (p[1] - rest[0]) * bend / k_scale,
-            (p[2] - rest[1]) * bend**2 / k_scale,
-            (p[9] - JOINT_PRIOR[0]) / JOINT_PRIOR[1],
-            (p[10] - SETBACK_PRIOR[0]) / SETBACK_PRIOR[1],
-        ]
-        return np.nan_to_num(np.concatenate([*parts, prior]), nan=50.0, posinf=50.0, neginf=-50.0)
-
-    solved = least_squares(residual, p0, x_scale="jac", loss="soft_l1", f_scale=1.5, max_nfev=40)
-    camera = _unpack(solved.x, start)
-    pixels = blocks.pixel_errors(camera, solved.x[9], solved.x[10], solved.x[11:])
-    good = pixels[pixels < 4 * max(1.0, unit / 1920)]
-    rms = float(np.sqrt(np.mean(good**2))) if len(good) else float("inf")
-    normal = solved.jac.T @ solved.jac
-    covariance = np.linalg.pinv(normal)[:9, :9]
-    return Fit(camera, float(solved.x[9]), float(solved.x[10]), float(solved.cost), rms, covariance)
-
-
-class _Blocks:
-    """Residuals of each kind of evidence in standard deviations, vectorised over all of it."""
-
-    def __init__(self, start: Camera, table: Table, evidence: Evidence, corners: Floats | None, corner_sigma_m: float) -> None:
-        self.table = table
-        self.evidence = evidence
-        self.corners = corners
-        self.corner_sigma_m = corner_sigma_m
-        self.start = start
-        self.edge_weight: list[Floats] = []
-        for run in evidence.edges:
-            scale = self._metre(run.rail, run.s)
-            sigma = np.hypot(0.7, EDGE_SIGMA_M * scale)
-            # neighbouring samples share their error: a run counts as at most a dozen independent places
-            self.edge_weight.append(np.sqrt(min(1.0, 12 / max(len(run.s), 1))) / sigma)
-
-    def _metre(self, rail: str, s: Floats) -> Floats:
-        """Pixels that a metre across the rail covers, at ``s``."""
-        a = self.start.project(rail_point(self.table, rail, s, -0.02), RAIL_TOP_M)
-        b = self.start.project(rail_point(self.table, rail, s, 0.02), RAIL_TOP_M)
-        return np.linalg.norm(a - b, axis=1) / 0.04
-
-    def _line(self, camera: Camera, rail: str, s: Floats, d: float, height: float) -> tuple[Floats, Floats]:
-        here = camera.project(rail_point(self.table, rail, s, d), height)
-        next_ = camera.project(rail_point(self.table, rail, s + 0.01, d), height)
-        tangent = next_ - here
-        length = np.linalg.norm(tangent, axis=1, keepdims=True)
-        return here, tangent / np.maximum(length, 1e-9)
-
-    def _edge(self, camera: Camera, run: EdgeRun, joint: float, offset: float) -> Floats:
-        d, height = {"nose": (0.0, self.table.nose_height), "joint": (-joint, RAIL_TOP_M), "free": (offset, RAIL_TOP_M)}[run.kind]
-        here, tangent = self._line(camera, run.rail, run.s, d, height)
-        off = run.pixels - here
-        return np.asarray(tangent[:, 0] * off[:, 1] - tangent[:, 1] * off[:, 0])
-
-    def _sight(self, camera: Camera, setback: float) -> tuple[Floats, Floats, Floats, Floats]:
-        along, across, metre, cross = [], [], [], []
-        for rail in ("head", "foot", "left", "right"):
-            some = [x for x in self.evidence.sights if x.rail == rail]
-            if not some:
+    offsets = np.array([r.offset for r in evidence.edges if r.kind == "free"])
+    state = _State(np.log(start.focal), _bend_of(start, unit), start.rotation, start.translation, joint_m, setback_m, offsets)
+    rest = np.zeros(2) if distortion else state.bend
+    slack = BEND_PRIOR if distortion else 1e-6
+    tie = _Tie(rest, slack, unit)
+    damping = 1e-3
+    residual, jacobian = _linearise(state, rows, start, tie)
+    cost = _robust_cost(residual)
+    for _ in range(rounds):
+        weight = (1 + (residual / ROBUST) ** 2) ** -0.5
+        weighted = jacobian * weight[:, None]
+        normal, right = jacobian.T @ weighted, weighted.T @ residual
+        improved = False
+        for _ in range(6):
+            try:
+                step = np.linalg.solve(normal + damping * np.diag(np.diag(normal) + 1e-12), -right)
+            except np.linalg.LinAlgError:
+                damping *= 10
                 continue
-            s = np.array([x.along_m for x in some])
-            here, tangent = self._line(camera, rail, s, -setback, RAIL_TOP_M)
-            # a sight slides on its rail without telling of the camera: only its place along the rail is sharp
-            side = camera.project(rail_point(self.table, rail, s, -setback - 0.01), RAIL_TOP_M) - here
-            reach = camera.project(rail_point(self.table, rail, s + 0.01, -setback), RAIL_TOP_M) - here
-            off = np.array([x.pixel for x in some]) - here
-            det = reach[:, 0] * side[:, 1] - reach[:, 1] * side[:, 0]
-            det = np.where(np.abs(det) < 1e-9, 1e-9, det)
-            u = (off[:, 0] * side[:, 1] - off[:, 1] * side[:, 0]) / det  # in hundredths of a metre along
-            v = (reach[:, 0] * off[:, 1] - reach[:, 1] * off[:, 0]) / det
-            along.append(u * 0.01)
-            across.append(v * 0.01)
-            metre.append(np.linalg.norm(reach, axis=1) / 0.01)
-            cross.append(np.linalg.norm(side, axis=1) / 0.01)
-        if not along:
-            empty = np.zeros(0)
-            return empty, empty, empty, empty
-        return np.concatenate(along), np.concatenate(across), np.concatenate(metre), np.concatenate(cross)
+            trial = state.moved(step)
+            new_residual, new_jacobian = _linearise(trial, rows, start, tie)
+            new_cost = _robust_cost(new_residual)
+            if new_cost < cost:
+                improved = True
+                break
+            damping = damping * 6 + 1e-6
+        if not improved:
+            break
+        gain = cost - new_cost
+        state, residual, jacobian, cost = trial, new_residual, new_jacobian, new_cost
+        damping *= 0.25
+        if gain < 1e-4 * (1 + cost):
+            break
+    camera = state.camera(start, unit)
+    pixels = _pixel_errors(state, rows, start, unit)
+    limit = max(3 * 1.48 * float(np.median(pixels)), 1.0) if len(pixels) else 1.0
+    good = pixels[pixels < limit]
+    rms = float(np.sqrt(np.mean(good**2))) if len(good) else float("inf")
+    weight = (1 + (residual / ROBUST) ** 2) ** -0.5
+    covariance = np.linalg.pinv(jacobian.T @ (jacobian * weight[:, None]))[:9, :9]
+    return Fit(camera, float(state.joint), float(state.setback), cost, rms, covariance)
 
-    def residuals(self, camera: Camera, joint: float, setback: float, offsets: Floats) -> list[Floats]:
-        parts: list[Floats] = []
-        at = 0
-        for run, weight in zip(self.evidence.edges, self.edge_weight, strict=True):
-            offset = 0.0
-            if run.kind == "free":
-                offset, at = float(offsets[at]), at + 1
-            parts.append(self._edge(camera, run, joint, offset) * weight)
-        along, across, metre, cross = self._sight(camera, setback)
-        parts.append(along / np.hypot(SIGHT_SIGMA_M, 0.5 / metre))
-        parts.append(across / np.hypot(0.004, 0.7 / np.maximum(cross, 1)))
-        if self.evidence.pockets:
-            pockets = self.table.pockets
-            world = np.array([pockets[p.name].centre for p in self.evidence.pockets])
-            off = np.array([p.pixel for p in self.evidence.pockets]) - camera.project(world, 0.02)
-            scale = np.linalg.norm(self.start.project(world + (0.01, 0), 0.02) - self.start.project(world, 0.02), axis=1) / 0.01
-            parts.append((off / np.hypot(1.0, POCKET_SIGMA_M * scale)[:, None]).ravel())
-        if self.corners is not None:
-            j = joint
-            w, length = self.table.width_m, self.table.length_m
-            world = np.array([[-j, -j], [w + j, -j], [w + j, length + j], [-j, length + j]])
-            off = self.corners - camera.project(world, RAIL_TOP_M)
-            scale = np.linalg.norm(np.diff(self.corners[[0, 1, 2, 3, 0]], axis=0), axis=1).mean() / (w + length) * 2
-            parts.append((off / (self.corner_sigma_m * scale)).ravel())
-        return parts
 
-    def pixel_errors(self, camera: Camera, joint: float, setback: float, offsets: Floats) -> Floats:
-        parts: list[Floats] = []
-        at = 0
-        for run in self.evidence.edges:
-            offset = 0.0
-            if run.kind == "free":
-                offset, at = float(offsets[at]), at + 1
-            parts.append(np.abs(self._edge(camera, run, joint, offset)))
-        along, _, metre, _ = self._sight(camera, setback)
-        parts.append(np.abs(along * metre))
-        return np.concatenate(parts) if parts else np.zeros(0)
+@dataclass(frozen=True, slots=True)
+class _Tie:
+    """What is known before looking: bend at rest, its spread, the picture's longer side."""
+
+    rest: Floats
+    slack: float
+    unit: float
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    log_focal: float
+    bend: Floats
+    rotation: Floats
+    translation: Floats
+    joint: float
+    setback: float
+    offsets: Floats
+
+    def moved(self, step: Floats) -> _State:
+        turn, _ = cv2.Rodrigues(step[3:6])
+        return _State(
+            float(np.clip(self.log_focal + np.clip(step[0], -0.5, 0.5), 3, 13)),
+            self.bend + step[1:3],
+            turn @ self.rotation,
+            self.translation + step[6:9],
+            self.joint + float(step[9]),
+            self.setback + float(step[10]),
+            self.offsets + step[11:],
+        )
+
+    def camera(self, like: Camera, unit: float) -> Camera:
+        focal = float(np.exp(self.log_focal))
+        rim = (0.5 * unit / focal) ** 2
+        k = np.array([self.bend[0] / rim, self.bend[1] / rim**2])
+        return replace(like, focal=focal, distortion=k, rotation=self.rotation, translation=self.translation)
+
+
+def _bend_of(camera: Camera, unit: float) -> Floats:
+    """k1, k2 as the share by which they move a point half the longer side from the middle.
+
+    Unlike k itself this keeps its meaning when the focal length changes.
+    """
+    rim = (0.5 * unit / camera.focal) ** 2
+    return np.array([camera.distortion[0] * rim, camera.distortion[1] * rim**2])
+
+
+def _project(state: _State, rows: _Rows, like: Camera, unit: float) -> tuple[Floats, Floats, Floats]:
+    """Pixels (n, 2), their derivative by the world point (n, 2, 3) and by the nine camera parameters (n, 2, 9)."""
+    world = rows.base + state.joint * rows.of_joint + state.setback * rows.of_setback
+    if rows.free.shape[1]:
+        world = world + (rows.free @ state.offsets)[:, None] * rows.of_free
+    turned = world @ state.rotation.T
+    c = turned + state.translation
+    z = np.maximum(c[:, 2], 0.05)
+    n = c[:, :2] / z[:, None]
+    r2 = (n**2).sum(axis=1)
+    focal = np.exp(state.log_focal)
+    rim = (0.5 * unit / focal) ** 2
+    k1, k2 = state.bend[0] / rim, state.bend[1] / rim**2
+    factor = 1 + k1 * r2 + k2 * r2**2
+    pixels = focal * n * factor[:, None] + like.centre
+    slope = 2 * k1 + 4 * k2 * r2
+    inner = factor[:, None, None] * np.eye(2) + slope[:, None, None] * n[:, :, None] * n[:, None, :]
+    by_c = np.zeros((len(n), 2, 3))
+    by_c[:, 0, 0] = by_c[:, 1, 1] = 1 / z
+    by_c[:, :, 2] = -n / z[:, None]
+    by_c = focal * inner @ by_c
+    by_camera = np.empty((len(n), 2, 9))
+    by_camera[:, :, 0] = focal * n * (factor + 2 * k1 * r2 + 4 * k2 * r2**2)[:, None]
+    by_camera[:, :, 1] = focal * n * (r2 / rim)[:, None]
+    by_camera[:, :, 2] = focal * n * (r2**2 / rim**2)[:, None]
+    x, y, w = turned.T
+    zero = np.zeros_like(x)
+    by_turn = np.stack([np.stack([zero, w, -y], 1), np.stack([-w, zero, x], 1), np.stack([y, -x, zero], 1)], 1)
+    by_camera[:, :, 3:6] = by_c @ by_turn
+    by_camera[:, :, 6:9] = by_c
+    return pixels, by_c @ state.rotation, by_camera
+
+
+def _linearise(state: _State, rows: _Rows, like: Camera, tie: _Tie) -> tuple[Floats, Floats]:
+    """Residuals in standard deviations and their Jacobian; directions of lines are held within a step."""
+    pixels, by_world, by_camera = _project(state, rows, like, tie.unit)
+    count = by_camera.shape[2] + 2 + rows.free.shape[1]
+    full = np.empty((len(pixels), 2, count))
+    full[:, :, :9] = by_camera
+    full[:, :, 9] = np.einsum("nij,nj->ni", by_world, rows.of_joint)
+    full[:, :, 10] = np.einsum("nij,nj->ni", by_world, rows.of_setback)
+    if rows.free.shape[1]:
+        full[:, :, 11:] = np.einsum("nij,nj->ni", by_world, rows.of_free)[:, :, None] * rows.free[:, None, :]
+    off = rows.pixels - pixels
+    reach = np.einsum("nij,nj->ni", by_world, rows.along)
+    side = np.einsum("nij,nj->ni", by_world, rows.outward)
+    blocks: list[Floats] = []
+    directions: list[tuple[Floats, Floats]] = []
+    edge = rows.kind == 0
+    if edge.any():
+        t = reach[edge] / np.maximum(np.linalg.norm(reach[edge], axis=1, keepdims=True), 1e-9)
+        normal = np.column_stack([-t[:, 1], t[:, 0]])
+        scale = np.abs((side[edge] * normal).sum(axis=1))
+        sigma = np.hypot(0.7, EDGE_SIGMA_M * scale) / rows.share[edge]
+        directions.append((edge, normal / sigma[:, None]))
+    sight = rows.kind == 1
+    if sight.any():
+        a, b = reach[sight], side[sight]
+        det = a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
+        det = np.where(np.abs(det) < 1e-6, 1e-6, det)
+        u = np.column_stack([b[:, 1], -b[:, 0]]) / det[:, None]
+        v = np.column_stack([-a[:, 1], a[:, 0]]) / det[:, None]
+        blur_u, blur_v = 0.5 * np.linalg.norm(u, axis=1), 0.7 * np.linalg.norm(v, axis=1)
+        directions.append((sight, u / np.hypot(SIGHT_SIGMA_M, blur_u)[:, None]))
+        directions.append((sight, v / np.hypot(SIGHT_CROSS_M, blur_v)[:, None]))
+    point = rows.kind == 2
+    if point.any():
+        for axis in np.eye(2):
+            directions.append((point, axis / rows.sigma[point][:, None]))
+    jacobians = []
+    for which, direction in directions:
+        blocks.append((off[which] * direction).sum(axis=1))
+        jacobians.append(-np.einsum("ni,nij->nj", direction, full[which]))
+    prior = np.zeros((5, count))
+    prior[0, 0] = 1 / FOCAL_PRIOR[1]
+    prior[1, 1] = prior[2, 2] = 1 / tie.slack
+    prior[3, 9], prior[4, 10] = 1 / JOINT_PRIOR[1], 1 / SETBACK_PRIOR[1]
+    values = np.array(
+        [
+            (state.log_focal - np.log(FOCAL_PRIOR[0] * tie.unit)) / FOCAL_PRIOR[1],
+            *((state.bend - tie.rest) / tie.slack),
+            (state.joint - JOINT_PRIOR[0]) / JOINT_PRIOR[1],
+            (state.setback - SETBACK_PRIOR[0]) / SETBACK_PRIOR[1],
+        ]
+    )
+    residual = np.clip(np.nan_to_num(np.concatenate([*blocks, values]), nan=1e4), -1e4, 1e4)
+    return residual, np.nan_to_num(np.concatenate([*jacobians, prior]))
+
+
+def _robust_cost(residual: Floats) -> float:
+    return float(np.sum(2 * ROBUST**2 * (np.sqrt(1 + (residual / ROBUST) ** 2) - 1)) / 2)
+
+
+def _pixel_errors(state: _State, rows: _Rows, like: Camera, unit: float) -> Floats:
+    pixels, by_world, _ = _project(state, rows, like, unit)
+    off = rows.pixels - pixels
+    reach = np.einsum("nij,nj->ni", by_world, rows.along)
+    t = reach / np.maximum(np.linalg.norm(reach, axis=1, keepdims=True), 1e-9)
+    across = np.abs(off[:, 0] * -t[:, 1] + off[:, 1] * t[:, 0])
+    along = np.abs((off * t).sum(axis=1))
+    return np.concatenate([across[rows.kind == 0], along[rows.kind == 1]])

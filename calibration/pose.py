@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import cv2
 import numpy as np
-from scipy.optimize import least_squares
 
 from calibration.camera import Camera, Floats
-
-FOCAL_PRIOR = (1.1, 0.4)  # of the picture's longer side: median, and standard deviation of the logarithm
+from calibration.model import FOCAL_PRIOR, Evidence, Fit, fit
+from calibration.strips import RAIL_TOP_M
+from calibration.table import Table
 
 
 def rectangle(width_m: float, length_m: float, margin: float) -> Floats:
@@ -42,29 +42,21 @@ def focal_from_square(corners: Floats, world: Floats, size: tuple[int, int]) -> 
 
 def camera_from_corners(
     corners: Floats,
-    width_m: float,
-    length_m: float,
-    height_m: float,
+    table: Table,
     size: tuple[int, int],
     *,
-    margin: tuple[float, float] = (0.0, 1e-4),
-    sigma_px: float | None = None,
-) -> tuple[Camera, float, float]:
-    """Camera that sees the corners of the playing surface, grown by an uncertain margin, at four pixels.
+    sigma_m: float = 0.01,
+    joint_m: float = 0.04,
+) -> Fit:
+    """Camera that sees the corners where cloth meets rail at four pixels.
 
     Parameters
     ----------
     corners : (4, 2) pixels of head-left, head-right, foot-right, foot-left.
-    width_m, length_m : playing surface, metres.
-    height_m : of the four points above the cloth.
+    table : sizes.
     size : picture's width and height.
-    margin : how far outside the playing surface the corners lie, metres, and its standard deviation.
-    sigma_px : standard deviation of the corners; 0.3 % of the picture's longer side if left out.
-
-    Returns
-    -------
-    The camera (no distortion, principal point in the middle), the root of the cost per corner (in ``sigma_px``) and
-    the margin found.
+    sigma_m : standard deviation of the corners.
+    joint_m : how far outside the nose lines they lie, to begin with.
 
     Raises
     ------
@@ -73,34 +65,25 @@ def camera_from_corners(
     """
     width, height = size
     unit = float(max(width, height))
-    sigma = sigma_px or 0.003 * unit
     centre = np.array([(width - 1) / 2, (height - 1) / 2])
-    signs = np.array([[-1.0, -1], [1, -1], [1, 1], [-1, 1]])
-    base = rectangle(width_m, length_m, 0.0)
-
-    def build(p: Floats) -> Camera:
-        rotation, _ = cv2.Rodrigues(p[1:4])
-        return Camera(width, height, float(np.exp(p[0])), centre, np.zeros(2), rotation, p[4:7])
-
-    def residual(p: Floats) -> Floats:
-        world = np.column_stack([base + p[7] * signs, np.full(4, height_m)])
-        off = (build(p).project(world) - corners).ravel() / sigma
-        prior = (p[0] - np.log(FOCAL_PRIOR[0] * unit)) / FOCAL_PRIOR[1]
-        return np.nan_to_num(np.concatenate([off, [prior, (p[7] - margin[0]) / margin[1]]]), nan=1e3)
-
-    start = focal_from_square(corners, rectangle(width_m, length_m, margin[0]), size)
-    best: tuple[float, Floats] | None = None
-    for guess in {start, FOCAL_PRIOR[0] * unit}:
-        matrix = np.array([[guess, 0, centre[0]], [0, guess, centre[1]], [0, 0, 1.0]])
-        flat = np.column_stack([rectangle(width_m, length_m, margin[0]), np.zeros(4)])
+    world = rectangle(table.width_m, table.length_m, joint_m)
+    flat = np.column_stack([world, np.zeros(4)])
+    raised = np.array([0, 0, RAIL_TOP_M])
+    starts: list[tuple[float, Camera]] = []
+    for focal in [focal_from_square(corners, world, size), *(unit * np.array([0.5, 0.75, 1.1, 1.7, 2.6, 4.0]))]:
+        matrix = np.array([[focal, 0, centre[0]], [0, focal, centre[1]], [0, 0, 1.0]])
         solved = cv2.solvePnPGeneric(flat, corners.astype(np.float64), matrix, None, flags=cv2.SOLVEPNP_IPPE)
         for rvec, tvec in zip(solved[1], solved[2], strict=True):
             rotation, _ = cv2.Rodrigues(rvec)
-            t = tvec.ravel() - rotation @ np.array([0, 0, height_m])
-            p0 = np.concatenate([[np.log(guess)], rvec.ravel(), t, [margin[0]]])
-            fit = least_squares(residual, p0, x_scale="jac", max_nfev=30)
-            if build(fit.x).position[2] > 0.2 and (best is None or fit.cost < best[0]):
-                best = (float(fit.cost), fit.x)
-    if best is None:
+            camera = Camera(width, height, float(focal), centre, np.zeros(2), rotation, tvec.ravel() - rotation @ raised)
+            off = camera.project(world, RAIL_TOP_M) - corners
+            prior = (np.log(focal / FOCAL_PRIOR[0] / unit) / FOCAL_PRIOR[1]) ** 2
+            if np.isfinite(off).all() and camera.position[2] > 0.15:
+                starts.append((float((off**2).sum()) / (0.003 * unit) ** 2 + prior, camera))
+    if not starts:
         raise ValueError("no camera above the table sees these corners")
-    return build(best[1]), float(np.sqrt(best[0] / 2)), float(best[1][7])
+    camera = min(starts, key=lambda s: s[0])[1]
+    found = fit(camera, table, Evidence(corners=corners, corner_sigma_m=sigma_m), joint_m=joint_m, distortion=False)
+    if found.camera.position[2] < 0.15:
+        raise ValueError("no camera above the table sees these corners")
+    return found

@@ -32,6 +32,16 @@ def rail_point(table: Table, rail: str, s: Floats, d: Floats | float) -> Floats:
     return np.column_stack([w - d, s])
 
 
+def rail_axes(rail: str) -> tuple[Floats, Floats]:
+    """Unit vectors (3,) of the table frame: along a rail, and from its nose outward over the cushion."""
+    return {
+        "head": (np.array([1.0, 0, 0]), np.array([0, -1.0, 0])),
+        "foot": (np.array([1.0, 0, 0]), np.array([0, 1.0, 0])),
+        "left": (np.array([0, 1.0, 0]), np.array([-1.0, 0, 0])),
+        "right": (np.array([0, 1.0, 0]), np.array([1.0, 0, 0])),
+    }[rail]
+
+
 def rail_length(table: Table, rail: str) -> float:
     return table.width_m if rail in ("head", "foot") else table.length_m
 
