@@ -1,0 +1,491 @@
+"""The referee's desk: what the camera sees and what people say meet here, are kept, ruled on and announced."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from calibration.errors import InputError
+from railbird.live import commands as ask
+from railbird.live.access import Role, Visitor
+from railbird.live.catalogue import phrase
+from railbird.live.clock import ShotClock
+from railbird.live.config import Club, clean_names
+from railbird.live.hub import Hub
+from railbird.live.metrics import Metrics
+from railbird.live.seen import CameraState, SeenShot
+from railbird.live.session import News, Session
+from railbird.live.speech import Speaker
+from railbird.live.store import MatchRecord, Store, StoreFault
+from railbird.words import words
+from referee.rulesets import RULE_SETS
+from tracking.events import Point
+
+log = logging.getLogger("railbird.live")
+BALLS_EVERY_S = 0.1
+MB = 1 << 20
+
+
+class Desk:
+    """One table's desk; every method may be called from any thread.
+
+    Parameters
+    ----------
+    club : the settings.
+    store, hub, metrics : where lines are kept, pages reached, numbers counted.
+    speaker : a voice on this machine, if wanted.
+    """
+
+    def __init__(self, club: Club, store: Store, hub: Hub, metrics: Metrics, speaker: Speaker | None = None) -> None:
+        self.club, self.store, self.hub, self.metrics, self.speaker = club, store, hub, metrics, speaker
+        self.fouls_only, self.volume = club.sound.fouls_only, club.sound.volume
+        self.language = club.language
+        self.record: MatchRecord | None = None
+        self.session: Session | None = None
+        self.clock = ShotClock()
+        self._lock = threading.RLock()
+        self._camera = CameraState.STARTING
+        self._camera_text = ""
+        self._camera_since = time.time()
+        self._balls: dict[str, list[float]] = {}
+        self._balls_sent = -1e9
+        self._took: float | None = None
+        self._extension = False
+        self._watch = False
+        self._put_back = False
+        self._version = 0
+        self._alert: dict[str, Any] | None = None
+
+    # -- matches -------------------------------------------------------------------------------------------------
+    def resume(self) -> bool:
+        """Take up the match that was being played here; whether there was one."""
+        record = self.store.unfinished(self.club.table)
+        if record is None:
+            return False
+        self.open(record)
+        return True
+
+    def open(self, record: MatchRecord) -> None:
+        """Go on with a match of the log, an ended one included."""
+        session = Session({"match": record.options}, partial(self.store.append, record.id), self.store.lines(record.id))
+        with self._lock:
+            if self.record is not None and self.record.id != record.id:
+                self._close_match()
+            if record.ended is not None and not session.over:
+                self.store.reopen(record.id)
+            self.record, self.session = record, session
+            self.language = record.language
+            self._set_clock()
+            self.publish()
+        log.info("match %s taken up: %s, %d shots", record.id, " - ".join(session.players), session.shots)
+
+    def begin(self, opening: Mapping[str, Any], language: str | None = None) -> MatchRecord:
+        """Begin a match; the one being played is closed.
+
+        Raises
+        ------
+        InputError
+            Where the options do not fit together.
+        """
+        options = {key: value for key, value in opening.items() if value is not None}
+        Session({"match": options}, _refuse)  # the options are checked before anything is kept
+        with self._lock:
+            self._close_match()
+            self.language = language or self.club.language
+            record = self.store.begin(self.club.table, options, self.language)
+            self.record = record
+            self.session = Session({"match": options}, partial(self.store.append, record.id))
+            self._set_clock()
+            self._alert = None
+            self.publish()
+        log.info("match %s begins: %s", record.id, " - ".join(self.session.players))
+        return record
+
+    def _close_match(self) -> None:
+        if self.record is not None and self.session is not None and not self.session.over:
+            self.store.end(self.record.id, None)
+        self.record = self.session = None
+
+    def _set_clock(self) -> None:
+        assert self.session is not None
+        view = self.session.view()
+        rules = RULE_SETS[view["rules"]]
+        self.clock = ShotClock(view["shot_clock_s"], rules.call_left_s, rules.extension_s)
+        self._took, self._extension = None, False
+
+    # -- the camera's side ---------------------------------------------------------------------------------------
+    def on_state(self, state: CameraState, text: str = "") -> None:
+        """The camera's state changed."""
+        now = time.monotonic()
+        with self._lock:
+            if state is self._camera and text == self._camera_text:
+                return
+            if state is not self._camera:
+                self._camera_since = time.time()
+            before, self._camera, self._camera_text = self._camera, state, text
+            if state is CameraState.SHOT:
+                # In a shot that is picked up twice (somebody leant over it) the time taken is the first one's.
+                self._took = self._took if self._took is not None else self.clock.stop(now)
+            elif state is CameraState.READY and before not in (CameraState.OCCLUDED, CameraState.SHOT):
+                self.clock.go_on(now) if self.clock.view(now) else None
+            elif state in (CameraState.LOST, CameraState.NO_TABLE, CameraState.CALIBRATING):
+                self.clock.hold(now)
+            self.publish()
+        level = logging.WARNING if state in (CameraState.LOST, CameraState.NO_TABLE) else logging.INFO
+        log.log(level, "camera: %s%s", state.value, f" ({text})" if text else "")
+
+    def on_balls(self, t_s: float, balls: Mapping[int, Point]) -> None:
+        """Where the balls are now; shown ten times a second at most."""
+        now = time.monotonic()
+        with self._lock:
+            self._balls = {str(b): [round(float(x), 4), round(float(y), 4)] for b, (x, y) in balls.items()}
+            if now - self._balls_sent < BALLS_EVERY_S:
+                return
+            self._balls_sent = now
+            balls_now = self._balls
+        self.hub.publish("balls", {"balls": balls_now, "t_s": round(t_s, 3)})
+
+    def on_shot(self, seen: SeenShot) -> None:
+        """A shot is finished: keep it, rule on it, say so."""
+        with self._lock:
+            session, record = self.session, self.record
+            if session is None or record is None:
+                log.info("a shot was seen, but no match is being played")
+                return
+            if session.paused:
+                session.remark("camera", {"unruled": {"start_s": round(seen.shot.start_s, 3), "why": "time-out"}})
+                return
+            if session.over:
+                return
+            took, self._took = self._took, None
+            extension, self._extension = self._extension, False
+            try:
+                news = session.play(seen, clock_s=took, extension=extension)
+            except InputError as error:
+                log.warning("shot at %.1f s not ruled on: %s", seen.shot.start_s, error)
+                session.remark("camera", {"unruled": {"start_s": round(seen.shot.start_s, 3), "why": str(error)[:300]}})
+                self._alert = {"code": "unruled", "what": str(error)[:300]}
+                self.publish()
+                return
+            except StoreFault as error:
+                log.error("%s", error)
+                self._alert = {"code": "store", "what": str(error)[:300]}
+                self.publish()
+                return
+            shot = session.shots
+            if seen.clip is not None:
+                self._keep_clip(record.id, shot, seen)
+            if self._watch:
+                self.store.dispute(record.id, shot, "watch", {"text": "hit watched"})
+                self._watch = False
+            self._put_back = False
+            self._alert = None
+            self._after(news)
+            self.clock.start(time.monotonic())
+            self.metrics.add("shots_total")
+            if seen.rest_wall_s is not None:
+                self.metrics.latency(time.monotonic() - seen.rest_wall_s)
+            self.publish()
+
+    def _keep_clip(self, match: str, shot: int, seen: SeenShot) -> None:
+        assert seen.clip is not None
+        try:
+            self.store.add_clip(match, shot, seen.clip, seen.clip_began_s, self.club.keep.clips_mb * MB)
+        except (OSError, StoreFault) as error:
+            log.warning("clip of shot %d not kept: %s", shot, error)
+
+    def clip_file(self) -> Path | None:
+        """Where the camera may write the clip of the shot that begins now; None where no clip is wanted."""
+        with self._lock:
+            if self.record is None or self.session is None or not self.club.keep.clips:
+                return None
+            return self.store.new_clip_file(self.record.id, self.session.shots + 1)
+
+    # -- announcing ----------------------------------------------------------------------------------------------
+    def _after(self, news: News, *, speak: bool = True) -> None:
+        """What follows from new rulings: the match may be over, and people are told the latest."""
+        if self.session is None or self.record is None:
+            return
+        if self.session.over and self.store.match(self.record.id).ended is None:
+            self.store.end(self.record.id, self.session.winner)
+            log.info("match %s won by %s", self.record.id, self.session.winner)
+        elif not self.session.over and self.store.match(self.record.id).ended is not None:
+            self.store.reopen(self.record.id)
+        if news.rulings and speak:
+            self._announce(news.rulings[-1])
+
+    def _announce(self, ruling: Mapping[str, Any]) -> None:
+        grave = bool(ruling["fouls"]) or ruling["rack_winner"] or ruling["match_winner"] or ruling["choice"]
+        self.say(ruling["announce"], foul=bool(grave))
+
+    def say(self, texts: Mapping[str, str], *, foul: bool) -> None:
+        """Have a sentence spoken, here and on the wall, in the match's language."""
+        if self.fouls_only and not foul:
+            return
+        text = texts.get(self.language) or texts["en"]
+        self.hub.publish("say", {"text": text, "language": self.language, "foul": foul, "volume": self.volume})
+        if self.speaker is not None:
+            self.speaker.say(text, self.language)
+
+    def tick(self) -> None:
+        """Called a few times a second: the shot clock."""
+        with self._lock:
+            if self.session is None or self.session.over:
+                return
+            due = self.clock.due(time.monotonic())
+        if due == "call":
+            self.say(phrase("ten_seconds"), foul=True)
+        elif due == "over":
+            self.say(phrase("time"), foul=True)
+            self.publish()
+
+    def publish(self) -> None:
+        """Send how things stand to every page."""
+        with self._lock:
+            self._version += 1
+            self.hub.publish("state", self.state())
+
+    def state(self) -> dict[str, Any]:
+        """How things stand, as pages, overlay and other programs read it (``format`` railbird/1)."""
+        with self._lock:
+            return {
+                "format": "railbird/1",
+                "version": self._version,
+                "table_name": self.club.table,
+                "language": self.language,
+                "camera": {"state": self._camera.value, "text": self._camera_text, "since": round(self._camera_since)},
+                "clock": self.clock.view(time.monotonic()),
+                "balls": self._balls,
+                "watch": self._watch_view(),
+                "put_back": self._put_back,
+                "sound": {"volume": self.volume, "fouls_only": self.fouls_only},
+                "alert": self._alert,
+                "corrections": self.club.page.corrections,
+                "match_id": self.record.id if self.record else None,
+                "clip": self._clip_view(),
+                "match": self.session.view() if self.session else None,
+            }
+
+    def _clip_view(self) -> dict[str, Any] | None:
+        if self.record is None or self.session is None or not self.session.shots:
+            return None
+        clip = self.store.clip(self.record.id, self.session.shots)
+        return None if clip is None else {"url": f"/clips/{clip.match}/{clip.shot}.mp4", "began_s": clip.began_s}
+
+    def _watch_view(self) -> dict[str, Any] | None:
+        """The gap between cue ball and the nearest ball, for a hit that is being watched."""
+        if not self._watch:
+            return None
+        cue = self._balls.get("0")
+        others = {ball: at for ball, at in self._balls.items() if ball != "0"}
+        if cue is None or not others or self.session is None:
+            return {"ball": None, "gap_mm": None}
+        gap, ball = min((((at[0] - cue[0]) ** 2 + (at[1] - cue[1]) ** 2) ** 0.5, ball) for ball, at in others.items())
+        size = self.session.view()["table"]["ball_m"]
+        return {"ball": int(ball), "gap_mm": round(1000 * (gap - size), 1)}
+
+    def offers(self, shot: int) -> list[dict[str, Any]]:
+        """Readings of a shot with the rulings they would give, events put in words.
+
+        Raises
+        ------
+        InputError
+            Where there is no match or no such shot.
+        """
+        if self.session is None:
+            raise InputError("no match is being played")
+        speak = words(self.language)
+        found = self.session.offers(shot)
+        for offer in found:
+            if "event" in offer["detail"]:
+                offer["detail"]["what"] = speak.event(offer["detail"]["event"])
+        return found
+
+    # -- people's side -------------------------------------------------------------------------------------------
+    def do(self, visitor: Visitor, document: Any) -> dict[str, Any]:
+        """Carry out a command.
+
+        Raises
+        ------
+        InputError
+            Where it is none, or cannot be now.
+        PermissionError
+            Where the visitor may not give it.
+        """
+        command = ask.parse(document)
+        if not visitor.role.covers(ask.NEEDS[type(command)]):
+            raise PermissionError(f"{document['do']}: not for a {visitor.role.value}")
+        with self._lock:
+            reply = self._carry_out(visitor, command)
+            self.publish()
+            return reply
+
+    def _carry_out(self, visitor: Visitor, command: ask.Command) -> dict[str, Any]:
+        who = visitor.name
+        match command:
+            case ask.NewMatch():
+                return {"match": self._new_match(command).id}
+            case ask.Sound():
+                self.volume = self.volume if command.volume is None else command.volume
+                self.fouls_only = self.fouls_only if command.fouls_only is None else command.fouls_only
+                if self.speaker is not None:
+                    self.speaker.volume = self.volume
+                return {}
+            case ask.Settle():
+                self.store.settle(command.dispute)
+                return {}
+            case ask.PutBack():
+                self._put_back = command.on
+                return {}
+            case ask.WatchHit():
+                self._watch = command.on
+                return {}
+        session, record = self.session, self.record
+        if session is None or record is None:
+            raise InputError("no match is being played: begin one on the set-up page")
+        names = session.players
+        news = News()
+        match command:
+            case ask.Call():
+                self._own_turn(visitor, session)
+                news = session.call(who, _call_of(command), command.claim)
+            case ask.Choose():
+                choice = session.view()["choice"]
+                if choice is not None and visitor.seat is not None and names[visitor.seat] != choice["player"]:
+                    raise PermissionError(f"it is {choice['player']} who chooses")
+                news = session.choose(who, command.option)
+            case ask.Observed():
+                self._before_next_shot()
+                news = session.observed(who, command.code, command.there)
+            case ask.Correct():
+                news = self._correct(visitor, session, command)
+            case ask.Undo():
+                news = session.undo(who)
+            case ask.Redo():
+                news = session.redo(who)
+            case ask.Concede():
+                if visitor.seat is not None and visitor.seat != command.seat:
+                    raise PermissionError("a match is conceded by the one who loses it")
+                news = session.enter(who, {"concede": names[command.seat]})
+            case ask.Pause():
+                session.pause(who, command.on)
+                now = time.monotonic()
+                self.clock.hold(now) if command.on else self.clock.go_on(now)
+            case ask.Extension():
+                self._extend(session)
+            case ask.Dispute():
+                if command.shot > session.shots:
+                    raise InputError(f"there is no shot {command.shot}; {session.shots} were played")
+                self.store.dispute(record.id, command.shot, who, {"text": command.text})
+            case ask.Breaker():
+                news = session.breaker(who, command.seat)
+            case ask.Replay():
+                news = session.enter(who, {"replay": True})
+            case ask.SpotRequest():
+                self._own_turn(visitor, session)
+                news = session.enter(who, {"spot_request": command.ball})
+            case ask.Stalemate():
+                news = session.enter(who, {"stalemate": "announced" if command.announced else True})
+            case ask.Warn():
+                news = session.enter(who, {"warn": names[command.seat]})
+            case ask.Penalty():
+                news = session.enter(who, {"penalty": {"player": names[command.seat], "level": command.level}})
+            case ask.SetState():
+                news = self._set_state(who, session, command)
+        self._after(news)
+        return {"rulings": [r["announce"] for r in news.rulings]}
+
+    def _new_match(self, command: ask.NewMatch) -> MatchRecord:
+        names = clean_names(*command.players)
+        straight = command.game == "14.1"
+        opening = {
+            "game": command.game,
+            "rules": command.rules,
+            "players": list(names),
+            "breaker": None if command.breaker is None else names[command.breaker],
+            "race_to": None if straight else command.race_to,
+            "points_to": command.points_to if straight else None,
+            "break_order": command.break_order,
+            "three_ball_rule": command.three_ball_rule,
+            "shot_clock_s": command.shot_clock_s,
+            "table": self.table_size,
+        }
+        return self.begin(opening, command.language)
+
+    #: Length, width and ball of the table that the camera found, metres; None until then.
+    table_size: dict[str, float] | None = None
+
+    def _correct(self, visitor: Visitor, session: Session, command: ask.Correct) -> News:
+        if self.club.page.corrections == "referee" and visitor.role is not Role.REFEREE:
+            raise PermissionError("at this table only the referee corrects a shot")
+        if command.reading is not None:
+            return session.correct_by_reading(visitor.name, command.shot, command.reading)
+        pocketed = None
+        if command.pocketed is not None:
+            if not all(key.isdecimal() and int(key) <= 15 for key in command.pocketed):
+                raise InputError("pocketed: balls are keys from 0 to 15")
+            pocketed = {int(key): pocket for key, pocket in command.pocketed.items()}
+        call: Any = ... if command.call is None else _call_of(command.call)
+        if pocketed is None and command.first is None and command.rail is None and call is ...:
+            raise InputError("say what was different: first, rail, pocketed, call or one of the readings")
+        return session.correct_facts(
+            visitor.name,
+            command.shot,
+            first=command.first,
+            rail=command.rail,
+            pocketed=pocketed,
+            off=command.off,
+            call=call,
+        )
+
+    def _set_state(self, who: str, session: Session, command: ask.SetState) -> News:
+        names = session.players
+        pair = lambda values: None if values is None else dict(zip(names, values, strict=True))  # noqa: E731
+        return session.set_state(
+            who,
+            shooter=names[command.shooter],
+            on_table=command.on_table,
+            cue_ball=command.cue_ball,
+            score=pair(command.score),
+            groups=pair(command.groups),
+            **({"break": True} if command.is_break else {}),
+        )
+
+    def _own_turn(self, visitor: Visitor, session: Session) -> None:
+        self._before_next_shot()
+        shooter = session.view()["shooter"]
+        if visitor.seat is not None and shooter is not None and session.players[visitor.seat] != shooter:
+            raise PermissionError(f"it is {shooter} who is at the table")
+
+    def _before_next_shot(self) -> None:
+        if self._camera is CameraState.SHOT:
+            raise InputError("the shot is under way: say it when the balls are at rest")
+
+    def _extend(self, session: Session) -> None:
+        if self.clock.limit_s is None:
+            raise InputError("no shot clock is used in this match")
+        state = session.state
+        if self.clock.extended or state.extensions[state.shooter]:
+            raise InputError("the extension of this rack has been used")
+        self.clock.extend()
+        self._extension = True
+
+
+def _call_of(command: ask.Call) -> Any:
+    """The script's call; ``None`` takes it back."""
+    if command.kind == "none":
+        return None
+    if command.kind != "ball":
+        return command.kind
+    if command.ball is None or command.pocket is None:
+        raise InputError("call: a ball and a pocket")
+    return {"ball": command.ball, "pocket": command.pocket}
+
+
+def _refuse(kind: str, who: str, body: Mapping[str, Any]) -> Any:
+    raise RuntimeError("this session only checks options")

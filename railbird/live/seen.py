@@ -1,0 +1,146 @@
+"""What a camera hands to the desk: a finished shot with its paths, and the words for its states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Protocol
+
+from calibration.table import Table
+from railbird.result import event_to_json
+from tracking.events import Point, Shot
+
+
+class CameraState(StrEnum):
+    """What the camera sees, as people are told."""
+
+    STARTING = "starting"
+    CALIBRATING = "calibrating"
+    READY = "ready"
+    SHOT = "shot"
+    OCCLUDED = "occluded"
+    RACKING = "racking"
+    PAUSED = "paused"
+    LOST = "lost"
+    NO_TABLE = "no-table"
+    ENDED = "ended"
+
+
+@dataclass(frozen=True, slots=True)
+class SeenShot:
+    """A finished shot.
+
+    Parameters
+    ----------
+    shot : the facts.
+    paths : ball -> rows of ``t_s, x, y`` (seconds, metres, table frame).
+    rest_wall_s : when the picture of the last ball at rest arrived, ``time.monotonic`` seconds, for the latency.
+    clip : the shot's clip, where one was recorded.
+    clip_began_s : the stream's time of the clip's first picture, seconds.
+    clip_corners : the table's corners in the clip's pictures, pixels, by name.
+    """
+
+    shot: Shot
+    paths: Mapping[int, Sequence[Sequence[float]]] = field(default_factory=dict)
+    rest_wall_s: float | None = None
+    clip: Path | None = None
+    clip_began_s: float = 0.0
+    clip_corners: Mapping[str, Sequence[float]] = field(default_factory=dict)
+
+
+class Desk(Protocol):
+    """Where a camera reports to; every method may be called from the camera's thread and returns quickly."""
+
+    def on_state(self, state: CameraState, text: str = "") -> None: ...
+
+    def on_balls(self, t_s: float, balls: Mapping[int, Point]) -> None: ...
+
+    def on_shot(self, seen: SeenShot) -> None: ...
+
+    def clip_file(self) -> Path | None: ...
+
+
+class Camera(Protocol):
+    """A source of shots: the live pipeline, or a script in a test."""
+
+    def start(self, desk: Desk) -> None: ...
+
+    def stop(self) -> None: ...
+
+    def picture(self) -> bytes | None: ...
+
+
+#: Codes that tracking may report and a script takes as observed or suspected.
+_CODES = {"touched-ball", "balls-moving", "push", "double-hit", "bad-placement"}
+PATH_ROWS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A seen shot as script keys; ``left_out`` names what the state of the match rules out."""
+
+    facts: dict[str, Any]
+    left_out: tuple[str, ...]
+
+
+def to_script(shot: Shot, on_table: Iterable[int], table: Table) -> Taken:
+    """The script's keys of a shot. Balls that cannot be on the table are left out and named, so that a person looks."""
+    on = set(on_table)
+    reach = 2 * table.ball_m
+    left: list[str] = []
+    events: list[dict[str, Any]] = []
+    for event in shot.events:
+        balls = set(getattr(event, "balls", None) or (getattr(event, "ball", 0),))
+        if balls <= on:
+            row = event_to_json(event)
+            if "at" in row and not table.on_surface(tuple(row["at"]), -2 * reach):
+                del row["at"]
+            events.append(row)
+        else:
+            row = event_to_json(event)
+            left.append(f"{row['kind']} of ball {', '.join(map(str, sorted(balls - on)))}")
+    strangers = sorted((set(shot.start) | set(shot.end)) - on)
+    left += [f"ball {ball} on the table" for ball in strangers]
+    facts: dict[str, Any] = {
+        "events": events,
+        "start": _places(shot.start, on, table, reach),
+        "rest": _places(shot.end, on, table, reach),
+        "observed": [code for code in shot.observed if code in _CODES],
+    }
+    suspected = {
+        code: round(float(p), 4) for code, p in shot.suspected.items() if code in _CODES and code not in shot.observed
+    }
+    if suspected:
+        facts["suspected"] = suspected
+    if 0 in shot.start and table.on_surface(shot.start[0]):
+        facts["cue_ball_at"] = [round(v, 5) for v in shot.start[0]]
+    rails = {str(ball): list(r) for ball, r in sorted(shot.frozen_rails.items()) if ball in on}
+    touching = [ball for ball in shot.frozen_cue if ball in on]
+    if rails or touching:
+        facts["frozen"] = {"rails": rails, "cue": touching}
+    if shot.partial:
+        facts["partial"] = shot.partial
+    return Taken(facts, tuple(left))
+
+
+def thin_paths(paths: Mapping[int, Sequence[Sequence[float]]]) -> dict[str, list[list[float]]]:
+    """Paths for drawing: at most 60 rows a ball, the ends kept."""
+    thin: dict[str, list[list[float]]] = {}
+    for ball, rows in sorted(paths.items()):
+        step = max(1, -(-len(rows) // PATH_ROWS))
+        picked = list(rows[::step])
+        if len(rows) and tuple(picked[-1]) != tuple(rows[-1]):
+            picked.append(rows[-1])
+        thin[str(ball)] = [[round(float(t), 3), round(float(x), 4), round(float(y), 4)] for t, x, y in picked]
+    return thin
+
+
+def _places(places: Mapping[int, Point], on: set[int], table: Table, reach: float) -> dict[str, list[float]]:
+    """Places as a script has them; a ball on a rail's top or in a jaw's depth lies nowhere on the playing surface."""
+    return {
+        str(ball): [round(float(x), 5), round(float(y), 5)]
+        for ball, (x, y) in sorted(places.items())
+        if ball in on and table.on_surface((x, y), -reach)
+    }
