@@ -9,8 +9,10 @@ from importlib.resources import files
 
 from railbird.validation import LANGUAGES, one_of
 from railbird.words import words
+from referee.messages import catalogue
 
-_SHARED = ("game.", "rules.", "foul.", "cue_ball.", "option.", "call.", "pocket.", "ball.")
+_SHARED = ("game.", "rules.", "call.", "pocket.", "ball.")
+_REFEREE = ("foul.", "option.", "cue.", "group.", "needs.")
 
 
 @cache
@@ -25,7 +27,8 @@ def page_words(language: str) -> Mapping[str, str]:
     one_of(language, LANGUAGES, "language")
     text = (files("railbird.live") / "words" / f"{language}.toml").read_text(encoding="utf-8")
     shared = {key: value for key, value in words(language).texts.items() if key.startswith(_SHARED)}
-    return {**shared, **{f"live.{key}": value for key, value in tomllib.loads(text).items()}}
+    ruled = {key: value for key, value in catalogue(language).items() if key.startswith(_REFEREE)}
+    return {**shared, **ruled, **{f"live.{key}": value for key, value in tomllib.loads(text).items()}}
 
 
 def phrase(name: str) -> dict[str, str]:

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from calibration.table import Table
 from railbird.result import event_to_json
+from railbird.script import STRING_MARGIN_M
 from tracking.events import Point, Shot
 
 
@@ -114,7 +115,12 @@ def to_script(shot: Shot, on_table: Iterable[int], table: Table) -> Taken:
     }
     if suspected:
         facts["suspected"] = suspected
-    if 0 in shot.start and table.on_surface(shot.start[0]):
+    # Nearer to the head string than a camera can tell, where the cue ball lay stays unknown, which is never a foul.
+    if (
+        0 in shot.start
+        and abs(shot.start[0][1] - table.head_string) > STRING_MARGIN_M
+        and table.on_surface(shot.start[0])
+    ):
         facts["cue_ball_at"] = [round(v, 5) for v in shot.start[0]]
     rails = {str(ball): list(r) for ball, r in sorted(shot.frozen_rails.items()) if ball in on}
     touching = [ball for ball in shot.frozen_cue if ball in on]

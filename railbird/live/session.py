@@ -15,6 +15,7 @@ from calibration.errors import InputError
 from railbird.live import readings as reading
 from railbird.live.seen import SeenShot, thin_paths, to_script
 from railbird.live.store import Line
+from railbird.script import KEY_BALL, looks_racked
 from referee.commands import Shoot
 from referee.match import Match, Step
 from referee.ruling import Ruling
@@ -23,6 +24,8 @@ from referee.terms import Game, Option
 
 Keep = Callable[[str, str, Mapping[str, Any]], Line]
 CALL_SHOT = (Game.EIGHT_BALL, Game.TEN_BALL, Game.STRAIGHT_POOL)
+#: Choices that a rack being set up answers by itself.
+_SET_UP = (Option.RERACK_SELF, Option.RERACK_OTHER, Option.REBREAK)
 STRAYED_M = 0.006  # a ball at rest that is seen this far from where it lay has been moved
 HISTORY = 40
 
@@ -150,10 +153,11 @@ class Session:
             Where the match is over or the shot cannot be at all.
         """
         with self._lock:
+            remarks = self._fit_rack(seen)
             state = self._ready()
             taken = to_script(seen.shot, state.on_table, self._match.options.table)
             facts = dict(taken.facts)
-            remarks: list[dict[str, Any]] = [{"code": "left-out", "what": what} for what in taken.left_out]
+            remarks += [{"code": "left-out", "what": what} for what in taken.left_out]
             facts["call"], facts["claim"] = self._pending.call, self._pending.claim
             if facts["claim"] is None:
                 del facts["claim"]
@@ -185,6 +189,31 @@ class Session:
             }
             self._note("camera", {"seen": note})
             return News(ruling, tuple(remarks))
+
+    def _fit_rack(self, seen: SeenShot) -> list[dict[str, Any]]:
+        """Hold a rack that was set up, or was not, against what the rules expect; what follows is kept as lines."""
+        match, state = self._match, self._match.state
+        if self.over or state.lag_needed:
+            return []
+        start = {str(ball): at for ball, at in seen.shot.start.items()}
+        racked = looks_racked(start, match.options.table, self.game.value)
+        if racked and state.choice is not None:
+            again = next((o.value for o in state.choice.options if o in _SET_UP), None)
+            if again is not None:
+                self._enter("camera", {"choose": again})
+                return [{"code": "choice-read", "what": again}]
+        if racked and not state.is_break and self.game is not Game.STRAIGHT_POOL:
+            self.set_state("camera", **{"break": True})
+            return [{"code": "rack-unexpected"}]
+        key = KEY_BALL.get(self.game.value, 0)
+        expected = len(state.on_table) - 1
+        if state.is_break and state.choice is None and start and not racked and len(start) < 0.8 * expected:
+            on_table = sorted({0, key, *(set(seen.shot.start) & state.on_table)})
+            if len(on_table) > 2:
+                groups = {"groups": "unknown"} if self.game is Game.EIGHT_BALL else {}
+                self.set_state("camera", on_table=on_table, cue_ball="as-lies", **groups)
+                return [{"code": "mid-rack"}]
+        return []
 
     def _ready(self) -> State:
         """The state the next shot begins in: an open choice falls to its first option."""
@@ -567,4 +596,4 @@ def _brief(ruling: Ruling) -> dict[str, Any]:
     return {key: document[key] for key in keys}
 
 
-__all__ = ["News", "Option", "Session"]
+__all__ = ["News", "Session"]

@@ -68,11 +68,23 @@ export function articleText(ruling) {
   return article ? say("article", { rules: named("rules", ruling.rules), article }) : named("rules", ruling.rules);
 }
 
+export function doubtText(ruling) {
+  const why = named("needs", ruling.needs_referee?.reason ?? "several-readings");
+  return `${why.charAt(0).toUpperCase()}${why.slice(1)}. ${say("doubt_hint")}`;
+}
+
+export function remarkText(remark) {
+  const values = { ...remark };
+  if (remark.ball !== undefined) values.ball = ballName(remark.ball);
+  if (remark.code === "choice-read") values.what = named("option", remark.what);
+  return say(`remark_${remark.code}`, values);
+}
+
 export function nextText(match) {
   if (!match || match.winner) return "";
   if (!match.shooter) return "";
   const who = say(match.break ? "rack_ready" : "to_shoot", { player: match.shooter });
-  return match.cue_ball === "as-lies" || match.break ? who : `${who} · ${named("cue_ball", match.cue_ball)}`;
+  return match.cue_ball === "as-lies" || match.break ? who : `${who} · ${named("cue", match.cue_ball)}`;
 }
 
 // -- asking -------------------------------------------------------------------------------------------------------

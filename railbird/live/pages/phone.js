@@ -1,5 +1,5 @@
 // The players' page: announce the shot, choose, say what only people know, correct what was seen wrongly.
-import { $, make, fill, say, named, speakIn, listen, theme, turnTheme, toJoin, get, post, ask, toast, rulingText, articleText, nextText, callText, sureness, clockText, ballName, joinByLink } from "/static/common.js";
+import { $, make, fill, say, doubtText, remarkText, named, speakIn, listen, theme, turnTheme, toJoin, get, post, ask, toast, rulingText, articleText, nextText, callText, sureness, clockText, ballName, joinByLink } from "/static/common.js";
 import { TableView, ballIcon } from "/static/table.js";
 import { offerButtons, openWrong, openSaw, openReplay, openConfirm, openSeat, openMoment } from "/static/sheets.js";
 
@@ -40,7 +40,7 @@ function strip(state) {
     $("strip"),
     make("div", { class: "scores" }, name(a), make("span", { class: "figures" }, figure(a), make("i", {}, ":"), figure(b)), name(b, true)),
     make("div", { class: "line" },
-      make("span", {}, match.groups && match.shooter ? `${match.shooter}: ${say(match.groups[match.shooter])}` : `${named("game", match.game)} · ${named("rules", match.rules)}`),
+      make("span", {}, match.groups && match.shooter ? `${match.shooter}: ${named("group", match.groups[match.shooter])}` : `${named("game", match.game)} · ${named("rules", match.rules)}`),
       make("span", { class: "clock", id: "clock" }),
       make("span", { class: "state", "data-state": state_ }, say(`camera_${state_}`))),
   );
@@ -93,7 +93,7 @@ function doubtParts(match, shot) {
     }).catch(() => {});
   }
   const at = asked.offers.find((offer) => offer.at_s !== null)?.at_s;
-  const parts = [make("h3", {}, say("doubt_title")), make("p", { class: "dim" }, say("doubt_hint"))];
+  const parts = [make("h3", {}, say("doubt_title")), make("p", { class: "dim" }, doubtText(shot.ruling))];
   if (now.clip && at !== undefined) {
     const picture = make("img", { src: `/api/moment/${shot.number}.jpg?at=${at}&m=${now.match_id}`, alt: "", loading: "lazy" });
     picture.addEventListener("error", () => picture.remove());
@@ -117,7 +117,7 @@ function calling(state) {
   const may = own && calls.wanted && state.camera.state !== "shot";
   $("calling-title").textContent = !own ? say("opponent_calls", { player: match.shooter ?? "" }) : calls.wanted ? say("call_your_shot") : nextText(match);
   let hint = "";
-  if (calls.wanted && own) hint = ball !== null ? say("call_pocket", { ball: ballName(ball) }) : match.call ? "" : say("call_hint");
+  if (calls.wanted && own) hint = ball !== null ? say("call_pocket", { ball: ballName(ball) }) : match.call ? "" : `${say("call_hint")} ${say("obvious")}`;
   else if (own) hint = say("not_called_game");
   $("calling-hint").textContent = hint;
   view.pickable = new Set(may ? calls.balls : []);
@@ -168,7 +168,7 @@ function last(state) {
   if (shot?.corrected) why.append(make("span", {}, say("corrected")));
   parts.push(why);
   for (const remark of shot?.remarks ?? [])
-    parts.push(make("p", { class: "remark" }, say(`remark_${remark.code}`, { ...remark, ball: remark.ball === undefined ? "" : ballName(remark.ball) })));
+    parts.push(make("p", { class: "remark" }, remarkText(remark)));
   const buttons = make("div", { class: "row" });
   if (shot && me.role !== "viewer") {
     buttons.append(make("button", { class: "main", id: "wrong", onclick: () => openWrong(now) }, say("wrong")));

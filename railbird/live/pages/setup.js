@@ -83,9 +83,9 @@ function stateForm(match) {
   const shooter = make("select", { name: "shooter" });
   options(shooter, match.players.map((name, seat) => [seat, name]), match.players.indexOf(match.shooter));
   const cue = make("select", { name: "cue" });
-  options(cue, ["as-lies", "in-hand", "kitchen"].map((code) => [code, named("cue_ball", code)]), match.cue_ball);
+  options(cue, ["as-lies", "in-hand", "kitchen"].map((code) => [code, named("cue", code)]), match.cue_ball);
   const groups = make("select", { name: "groups" });
-  options(groups, [["", say("open")], ["solids", `${match.players[0]}: ${say("solids")}`], ["stripes", `${match.players[0]}: ${say("stripes")}`]], match.groups?.[match.players[0]] ?? "");
+  options(groups, [["", say("open")], ["solids", `${match.players[0]}: ${named("group", "solids")}`], ["stripes", `${match.players[0]}: ${named("group", "stripes")}`]], match.groups?.[match.players[0]] ?? "");
   const scores = match.players.map((name) => make("input", { type: "number", value: match.score[name], min: -999, max: 999, "aria-label": name }));
   const chips = make("div", { class: "chips" });
   const draw = () => fill(chips, ...Array.from({ length: all }, (_, i) => i + 1).map((ball) => make("button", { type: "button", "aria-pressed": String(on.has(ball)), "aria-label": ballName(ball), onclick: () => { on.has(ball) ? on.delete(ball) : on.add(ball); draw(); } }, ballIcon(ball, !on.has(ball)))));

@@ -1,5 +1,5 @@
 // The scoreboard on the wall: score, table, last call, who may join, and the voice.
-import { $, make, fill, say, named, speakIn, listen, theme, turnTheme, toJoin, get, rulingText, articleText, nextText, callText, sureness, clockText, ballName } from "/static/common.js";
+import { $, make, fill, say, doubtText, remarkText, named, speakIn, listen, theme, turnTheme, toJoin, get, rulingText, articleText, nextText, callText, sureness, clockText, ballName } from "/static/common.js";
 import { TableView, ballIcon } from "/static/table.js";
 import { startVoice, speak, voiceOn, setFoulsOnly } from "/static/voice.js";
 
@@ -47,7 +47,7 @@ function player(seat, match) {
   facts.append(make("p", { class: "at" }, match.winner === name ? "★" : up ? say("at_table") : ""));
   if (fouls && match.game !== "8-ball") facts.append(make("p", { class: "fouls" }, `${"●".repeat(Math.min(3, fouls))} ${say("fouls", { n: fouls })}`));
   if (match.game === "8-ball") {
-    const box = make("div", { class: "group" }, make("span", {}, group ? say(group) : say("open_table")));
+    const box = make("div", { class: "group" }, make("span", {}, group ? named("group", group) : say("open_table")));
     if (group) {
       const left = GROUPS[group].filter((ball) => match.on_table.includes(ball));
       box.append(make("div", { class: "rack" }, ...(left.length ? left : [8]).map((ball) => ballIcon(ball))));
@@ -88,7 +88,7 @@ function call(state) {
     if (match.last.shot?.corrected) why.append(make("span", {}, say("corrected")));
     parts.push(why);
     if (ruling.needs_referee || (ruling.p < 0.95 && ruling.alternative))
-      parts.push(make("p", { class: "doubt" }, `${say("doubt_title")}. ${say("doubt_hint")}`));
+      parts.push(make("p", { class: "doubt" }, doubtText(ruling)));
     for (const remark of match.last.shot?.remarks ?? []) parts.push(make("p", { class: "remark" }, remarkText(remark)));
   } else parts.push(make("p", { class: "said" }, say("no_call_yet")));
   if (match.choice)
@@ -98,10 +98,6 @@ function call(state) {
   if (state.put_back) parts.push(make("p", { class: "announced" }, say("put_back_on")));
   parts.push(make("p", { class: "next" }, nextText(match)));
   return fill(box, ...parts);
-}
-
-export function remarkText(remark) {
-  return say(`remark_${remark.code}`, { ...remark, ball: remark.ball === undefined ? "" : ballName(remark.ball) });
 }
 
 function history(match) {
