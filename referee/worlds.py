@@ -18,18 +18,8 @@ from tracking.events import AnyEvent, Contact, Crossing, OffTable, Pocketed, Rai
 SHARE = 0.005  # readings with less than this share are not followed
 _LOW = SHARE / 10
 _BEAM = 128
-# Gauss-Hermite nodes and weights for the normal density, nine points.
-_NODES = (
-    (-4.512745863, 2.2345844e-05),
-    (-3.205429003, 2.78914132e-03),
-    (-2.076847979, 4.99164068e-02),
-    (-1.023255664, 2.44097502e-01),
-    (0.0, 4.06349206e-01),
-    (1.023255664, 2.44097502e-01),
-    (2.076847979, 4.99164068e-02),
-    (3.205429003, 2.78914132e-03),
-    (4.512745863, 2.2345844e-05),
-)
+_GRID = tuple((k / 10, 0.1 * math.exp(-k * k / 200) / math.sqrt(2 * math.pi)) for k in range(-40, 41))
+_APART = 1e-6  # two contacts whose order is surer than this do not overlap
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,24 +79,40 @@ def first_contacts(contacts: Sequence[Contact], legal: frozenset[int]) -> list[t
     """
     shares: list[tuple[int, float]] = []
     for i, one in enumerate(contacts):
-        share = 0.0
-        for node, weight in _NODES if one.sigma_s else ((0.0, 1.0),):
-            t = one.t_s + node * one.sigma_s
-            none_before = 1.0
-            for j, other in enumerate(contacts):
-                if j != i:
-                    none_before *= 1.0 - other.p * _was_before(other, t, one, j < i, legal)
-            share += weight * none_before
-        shares.append((i, one.p * share))
+        share, rivals = one.p, []
+        for j, other in enumerate(contacts):
+            if j == i:
+                continue
+            ahead = _was_before(other, one.t_s, one, j < i, legal) if not one.sigma_s else before(other, one)
+            if _APART < ahead < 1.0 - _APART:
+                rivals.append((other, ahead))
+            else:
+                share *= 1.0 - other.p * ahead
+        if len(rivals) == 1:
+            share *= 1.0 - rivals[0][0].p * rivals[0][1]
+        elif rivals and one.sigma_s:
+            share *= sum(
+                weight * math.prod(1.0 - other.p * _chance_before(other, one.t_s + node * one.sigma_s) for other, _ in rivals)
+                for node, weight in _GRID
+            )
+        else:
+            share *= math.prod(1.0 - other.p * ahead for other, ahead in rivals)
+        shares.append((i, share))
     shares.append((-1, math.prod(1.0 - one.p for one in contacts)))
     return shares
 
 
-def _was_before(other: Contact, t: float, one: Contact, listed_before: bool, legal: frozenset[int]) -> float:
+def _chance_before(other: Contact, t: float) -> float:
+    """Probability that a contact came before an instant."""
     if other.sigma_s:
         return 0.5 * math.erfc(-(t - other.t_s) / (other.sigma_s * math.sqrt(2.0)))
-    if other.t_s != t or one.sigma_s:
-        return 1.0 if other.t_s < t else 0.0
+    return 1.0 if other.t_s < t else 0.5 if other.t_s == t else 0.0
+
+
+def _was_before(other: Contact, t: float, one: Contact, listed_before: bool, legal: frozenset[int]) -> float:
+    """The same for a contact whose time is exact; at the same instant the legal ball goes first."""
+    if other.sigma_s or other.t_s != t:
+        return _chance_before(other, t)
     mine, his = max(one.balls) in legal, max(other.balls) in legal
     return float(his) if mine != his else float(listed_before)
 
