@@ -79,12 +79,18 @@ class Canvas:
     owner: I16
     covered: dict[int, float] = field(default_factory=dict)
 
-    def shadow(self, cones: F64, reach: float = 0.9, window: tuple[int, int, int, int] | None = None) -> None:
-        """Shadows of rounded cones (n, 8) on cloth and rails, within ``window`` or where they can fall."""
+    def shadow(self, cones: F64, reach: float = 0.9, window: tuple[int, int, int, int] | None = None, *, spare: bool = False) -> tuple[int, int, int, int]:
+        """Shadows of rounded cones (n, 8) on cloth and rails, within ``window`` or where they can fall.
+
+        ``spare`` leaves balls alone that are drawn already. Returns the window.
+        """
         s = self.stage
         if window is None:
             window = s.shadow_window(cones)
-        shade_bodies.paint_shadow(self.light, s.place, s.kinds, s.lamps, s.ambient, cones, reach, np.array(window))
+        shade_bodies.paint_shadow(
+            self.light, s.place, s.kinds, self.owner, s.lamps, s.ambient, cones, reach, np.array(window), spare
+        )  # fmt: skip
+        return window
 
     def ball(self, number: int, centres: F64, turns: F64, offsets: F64, *, index: int, only: int = -1,
              neighbours: F64 | None = None) -> tuple[float, float]:  # fmt: skip

@@ -58,14 +58,16 @@ def blocked(px, py, pz, lx, ly, lz, size, ax, ay, az, ra, bx, by, bz, rb):  # ty
 
 
 @compiled
-def paint_shadow(image, place, kinds, lamps, ambient, cones, reach, window):  # type: ignore[no-untyped-def]
+def paint_shadow(image, place, kinds, owner, lamps, ambient, cones, reach, window, spare):  # type: ignore[no-untyped-def]
     """Darken the table's surfaces in ``window`` (u0, v0, u1, v1) where cones (n, 8: a, ra, b, rb) keep light away.
 
-    ``reach`` is the strength of the contact shadow (ambient light kept away near the body).
+    Pixels that a ball owns are left alone where ``spare``. ``reach`` is the strength of the contact shadow (ambient light kept away near the body).
     """
     for v in range(window[1], window[3]):
         for u in range(window[0], window[2]):
             kind = kinds[v, u]
+            if spare and owner[v, u] != -1:
+                continue
             if kind != CLOTH and kind != CUSHION and kind != FACE and kind != CAP and kind != RIM:
                 continue
             px = place[v, u, 0]
@@ -208,5 +210,3 @@ def paint_cones(image, far, owner, cam, cones, coats, lamps, ambient, weave, opa
                     owner[v, u] = -1
                     if vn - rw < far[v, u]:
                         far[v, u] = vn - rw
-                elif a > 0.3:
-                    owner[v, u] = owner[v, u]
