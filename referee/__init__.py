@@ -38,7 +38,7 @@ _HOMES = {
     "slots": "referee.racks",
     "RULE_SETS": "referee.rulesets",
 }
-__all__ = [*_HOMES]  # noqa: PLE0604
+__all__ = [*_HOMES]
 
 
 def __getattr__(name: str) -> Any:

@@ -22,9 +22,7 @@ from referee.terms import Clause, CueBall, Foul, Game, Level, Option, Reason
 TURNS = 3  # each player's turns after a stalemate was announced (1.12)
 _EQUAL_M = 1e-4  # balls this much alike are equally near the head string
 _NO_SHOT = Played((), call=SAFETY)
-_NO_FACTS = ShotFacts(
-    None, -1, frozenset(), (), (), frozenset(), False, False, (), None, False, False, frozenset()
-)
+_NO_FACTS = ShotFacts(None, -1, frozenset(), (), (), frozenset(), False, False, (), None, False, False, frozenset())
 
 
 def _not_over(state: State, options: Options, what: str) -> None:
@@ -70,11 +68,17 @@ def spot_request(state: State, command: SpotRequest, options: Options) -> tuple[
     places = {ball: state.positions.get(ball) for ball in legal}
     for ball, at in places.items():
         if ball in state.racked:
-            raise InputError(f"spot_request: ball {ball} is racked, not in the kitchen, and can be played; nothing may be spotted")
+            raise InputError(
+                f"spot_request: ball {ball} is racked, not in the kitchen, and can be played; nothing may be spotted"
+            )
         if at is None:
-            raise InputError(f"spot_request: where ball {ball} lies is not known; give its place in 'setup.positions' or 'rest'")
+            raise InputError(
+                f"spot_request: where ball {ball} lies is not known; give its place in 'setup.positions' or 'rest'"
+            )
         if not options.table.in_kitchen(at):
-            raise InputError(f"spot_request: ball {ball} is not in the kitchen and can be played; nothing may be spotted")
+            raise InputError(
+                f"spot_request: ball {ball} is not in the kitchen and can be played; nothing may be spotted"
+            )
     nearest = max(at[1] for at in places.values() if at is not None)
     equal = sorted(b for b, at in places.items() if at is not None and nearest - at[1] <= _EQUAL_M)
     if command.ball not in equal:
@@ -83,7 +87,12 @@ def spot_request(state: State, command: SpotRequest, options: Options) -> tuple[
     at = spot_ball(others, options.table)
     after = replace(state, positions={**others, command.ball: at})
     return after, ruling_after(
-        after, options, reason=Reason.SPOT_REQUEST, clause=Clause.SPOT_REQUEST, shooter=state.shooter, spotted={command.ball: at}
+        after,
+        options,
+        reason=Reason.SPOT_REQUEST,
+        clause=Clause.SPOT_REQUEST,
+        shooter=state.shooter,
+        spotted={command.ball: at},
     )
 
 
@@ -118,7 +127,9 @@ def penalty(state: State, command: Penalty, options: Options) -> tuple[State, Ru
     straight = options.game is Game.STRAIGHT_POOL
     common = {"reason": Reason.PENALTY, "clause": Foul.UNSPORTING, "shooter": player}
     if level is Level.WARNING:
-        return state, ruling_after(state, options, reason=Reason.PENALTY, clause=Foul.UNSPORTING, shooter=player, fouls=found)
+        return state, ruling_after(
+            state, options, reason=Reason.PENALTY, clause=Foul.UNSPORTING, shooter=player, fouls=found
+        )
     if level is Level.MATCH:
         after = replace(state, match_winner=1 - player)
         return after, ruling_after(after, options, legal=False, fouls=found, enforced=Foul.UNSPORTING, **common)  # type: ignore[arg-type]
@@ -136,7 +147,13 @@ def penalty(state: State, command: Penalty, options: Options) -> tuple[State, Ru
             **common,  # type: ignore[arg-type]
         )
     if level is Level.SERIOUS and not options.rules.deliberate_touch:
-        at_two = replace(state, shooter=player, is_break=False, fouls_in_row=with_player(state.fouls_in_row, player, 2), warned=(True, True))
+        at_two = replace(
+            state,
+            shooter=player,
+            is_break=False,
+            fouls_in_row=with_player(state.fouls_in_row, player, 2),
+            warned=(True, True),
+        )
         return _as_foul(state, at_two, Foul.UNSPORTING, options)
     foul = Foul.DELIBERATE_TOUCH if level is Level.SERIOUS else Foul.UNSPORTING
     return _as_foul(state, replace(state, shooter=player, is_break=False), foul, options)
@@ -157,7 +174,11 @@ def _as_foul(state: State, turned: State, foul: Foul, options: Options) -> tuple
         after = replace(after, innings=state.innings)
     following = ruling_after(after, options, reason=Reason.PENALTY, clause=Foul.UNSPORTING).next
     return after, replace(
-        ruling, shot=None, next=following, reason=Reason.PENALTY, article=options.rules.article(Foul.UNSPORTING, options.game)
+        ruling,
+        shot=None,
+        next=following,
+        reason=Reason.PENALTY,
+        article=options.rules.article(Foul.UNSPORTING, options.game),
     )
 
 
@@ -168,5 +189,3 @@ def replay(state: State, options: Options) -> tuple[State, Ruling]:
         raise InputError("replay: there is no shot that could be played again")
     after = replace(before, shots=state.shots, before=None)
     return after, ruling_after(after, options, reason=Reason.REPLAY, clause=Clause.INTERFERENCE, shooter=after.shooter)
-
-

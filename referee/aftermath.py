@@ -31,7 +31,17 @@ def award_rack(state: State, winner: int, options: Options) -> State:
             else:
                 score = (0, 0)
     if match_winner is not None:
-        return replace(state, score=score, sets=sets, match_winner=match_winner, choice=None, fouls_in_row=(0, 0), groups=None, warned=(False, False), stalemate_turns=None)
+        return replace(
+            state,
+            score=score,
+            sets=sets,
+            match_winner=match_winner,
+            choice=None,
+            fouls_in_row=(0, 0),
+            groups=None,
+            warned=(False, False),
+            stalemate_turns=None,
+        )
     if options.break_order is BreakOrder.ALTERNATE:
         breaker = 1 - state.rack_breaker
     else:

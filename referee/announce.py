@@ -11,8 +11,19 @@ from referee.terms import CueBall, Reason
 #: Reasons that are said even though no foul was made.
 _SAID = frozenset(
     {
-        Reason.WRONGLY_POCKETED, Reason.PUSHED_OUT, Reason.ILLEGAL_BREAK, Reason.THREE_BALL, Reason.EIGHT_ON_BREAK, Reason.RERACK,
-        Reason.LAG_AGAIN, Reason.STALEMATE, Reason.STALEMATE_ANNOUNCED, Reason.CONCEDED, Reason.REPLAY, Reason.SAFETY, Reason.LAG_WON,
+        Reason.WRONGLY_POCKETED,
+        Reason.PUSHED_OUT,
+        Reason.ILLEGAL_BREAK,
+        Reason.THREE_BALL,
+        Reason.EIGHT_ON_BREAK,
+        Reason.RERACK,
+        Reason.LAG_AGAIN,
+        Reason.STALEMATE,
+        Reason.STALEMATE_ANNOUNCED,
+        Reason.CONCEDED,
+        Reason.REPLAY,
+        Reason.SAFETY,
+        Reason.LAG_WON,
     }
 )
 
@@ -41,11 +52,23 @@ def written(ruling: Ruling, language: str) -> str:
     verdict = say("write.legal" if ruling.legal else "write.illegal", reason=say(f"reason.{reason.value}"))
     article = ruling.article or "-"
     if ruling.shot is not None:
-        parts = [say("write.head", shot=ruling.shot, player=ruling.name(ruling.shooter), verdict=verdict, rules=ruling.rules, article=article)]
+        parts = [
+            say(
+                "write.head",
+                shot=ruling.shot,
+                player=ruling.name(ruling.shooter),
+                verdict=verdict,
+                rules=ruling.rules,
+                article=article,
+            )
+        ]
     else:
         parts = [say("write.head-no-shot", verdict=_capital(verdict), rules=ruling.rules, article=article)]
     if ruling.fouls:
-        fouls = (say("write.foul", foul=say(f"foul.{f.foul.value}"), rules=ruling.rules, article=f.article) for f in ruling.fouls)
+        fouls = (
+            say("write.foul", foul=say(f"foul.{f.foul.value}"), rules=ruling.rules, article=f.article)
+            for f in ruling.fouls
+        )
         enforced = say(f"foul.{ruling.enforced.value}") if ruling.enforced else say("write.none")
         parts.append(say("write.fouls", fouls="; ".join(fouls), enforced=enforced))
     if ruling.pocketed:
@@ -82,13 +105,24 @@ def hinge_text(hinge: Hinge, language: str = "en") -> str:
 
 def _verdict(ruling: Ruling, language: str) -> Iterable[str]:
     if ruling.reason is Reason.CHOSEN and ruling.chosen is not None:
-        yield text(language, "say.chosen", player=ruling.name(ruling.shooter), option=text(language, f"option.{ruling.chosen.value}"))
+        yield text(
+            language,
+            "say.chosen",
+            player=ruling.name(ruling.shooter),
+            option=text(language, f"option.{ruling.chosen.value}"),
+        )
     elif ruling.reason is Reason.PENALTY:
         if ruling.enforced is None:
             yield text(language, "say.warning-given", player=ruling.name(ruling.shooter))
         else:
             foul = text(language, f"foul.{ruling.enforced.value}")
-            yield text(language, "say.penalty", player=ruling.name(ruling.shooter), reason=text(language, "reason.penalty"), foul=foul)
+            yield text(
+                language,
+                "say.penalty",
+                player=ruling.name(ruling.shooter),
+                reason=text(language, "reason.penalty"),
+                foul=foul,
+            )
     elif ruling.enforced is not None:
         yield text(language, "say.foul", foul=text(language, f"foul.{ruling.enforced.value}"))
     if ruling.loss is not None:

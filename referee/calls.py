@@ -41,7 +41,9 @@ def check_call(shot: Played, state: State, options: Options) -> None:
         return
     if call is PUSH_OUT:
         if game not in (Game.NINE_BALL, Game.TEN_BALL) or not state.push_out_allowed:
-            raise InputError("call: 'push-out' is not allowed on this shot; only on the one after a break without foul in 9-ball and 10-ball")
+            raise InputError(
+                "call: 'push-out' is not allowed on this shot; only on the one after a break without foul in 9-ball and 10-ball"
+            )
         return
     if game is Game.NINE_BALL:
         return  # no calls in 9-ball; one that is made is ignored
@@ -49,7 +51,9 @@ def check_call(shot: Played, state: State, options: Options) -> None:
         raise InputError(f"call: {_told(call)}, but the {game} break is not called; give null")
     if call is SAFETY:
         if game is Game.TEN_BALL and not options.rules.ten_safety:
-            raise InputError(f"call: 'safety' is not allowed in 10-ball by {options.rules.name}; give a ball and a pocket, or null")
+            raise InputError(
+                f"call: 'safety' is not allowed in 10-ball by {options.rules.name}; give a ball and a pocket, or null"
+            )
         return
     if call.ball not in state.object_balls:
         raise InputError(f"call.ball: {call.ball} is not on the table; on it: {sorted(state.object_balls)}")

@@ -14,7 +14,12 @@ from referee.state import Options, State
 from referee.terms import Clause, CueBall, Option, Reason
 
 _RERACKS = (Option.RERACK_SELF, Option.RERACK_OTHER, Option.REBREAK)
-_CLAUSES = {Option.PLAY: Clause.PUSH_OUT, Option.HAND_BACK: Clause.PUSH_OUT, Option.BREAK_SELF: Clause.LAG, Option.BREAK_OTHER: Clause.LAG}
+_CLAUSES = {
+    Option.PLAY: Clause.PUSH_OUT,
+    Option.HAND_BACK: Clause.PUSH_OUT,
+    Option.BREAK_SELF: Clause.LAG,
+    Option.BREAK_OTHER: Clause.LAG,
+}
 
 
 def resolve_pending(state: State, options: Options) -> State:
@@ -35,7 +40,9 @@ def chosen(state: State, option: Option, options: Options) -> tuple[State, dict[
     if choice is None:
         raise InputError(f"choose: {option.value!r}, but nothing is to be chosen now")
     if option not in choice.options:
-        raise InputError(f"choose: {option.value!r} is not offered; one of {', '.join(o.value for o in choice.options)}")
+        raise InputError(
+            f"choose: {option.value!r} is not offered; one of {', '.join(o.value for o in choice.options)}"
+        )
     me, other = choice.player, 1 - choice.player
     done = replace(state, choice=None)
     if option in (Option.BREAK_SELF, Option.BREAK_OTHER):
@@ -62,7 +69,13 @@ def choose(state: State, option: Option, options: Options) -> tuple[State, Rulin
     player = state.choice.player if state.choice else None
     rerack = RACK_SIZE[options.game] if option in _RERACKS else None
     ruling = ruling_after(
-        after, options, reason=Reason.CHOSEN, clause=_CLAUSES.get(option, Clause.BREAK), shooter=player, spotted=spotted, rerack=rerack, chosen=option
+        after,
+        options,
+        reason=Reason.CHOSEN,
+        clause=_CLAUSES.get(option, Clause.BREAK),
+        shooter=player,
+        spotted=spotted,
+        rerack=rerack,
+        chosen=option,
     )
     return after, ruling
-

@@ -83,12 +83,32 @@ def readings(state: State, shot: Played, options: Options) -> Iterable[Reading]:
                 gathered[key] = (weight + world.weight * part, first)
         for (facts, entered), (weight, world) in gathered.items():
             for part, call in _call_readings(assumed, shot, facts, options):
-                played = shot if call is shot.call and world.events == shot.events else replace(shot, call=call, events=world.events)
+                played = (
+                    shot
+                    if call is shot.call and world.events == shot.events
+                    else replace(shot, call=call, events=world.events)
+                )
                 fouls, outcome = judge(assumed, played, facts, entered, now.legal_first, options)
                 after, ruling = settle(assumed, played, facts, fouls, outcome, options)
-                if not state.groups_known and after.groups is not None and state.groups is None and assumed.groups is not None:
+                if (
+                    not state.groups_known
+                    and after.groups is not None
+                    and state.groups is None
+                    and assumed.groups is not None
+                ):
                     after, ruling = replace(after, groups=None, groups_known=False), replace(ruling, groups=None)
-                yield Reading(share * weight * part, assumed, played, facts, entered, now.legal_first, fouls, outcome, after, ruling)
+                yield Reading(
+                    share * weight * part,
+                    assumed,
+                    played,
+                    facts,
+                    entered,
+                    now.legal_first,
+                    fouls,
+                    outcome,
+                    after,
+                    ruling,
+                )
 
 
 def decide(found: list[Reading], state: State, shot: Played, options: Options) -> tuple[State, Ruling]:
@@ -124,8 +144,12 @@ def decide(found: list[Reading], state: State, shot: Played, options: Options) -
     if others:
         other_key = max(others, key=lambda one: shares[one])
         other = max(groups[other_key], key=lambda r: r.weight)
-        hinge = hangs_on(best.facts, other.facts, best.shot, other.shot, best.entered, other.entered, best.state, other.state, shot)
-        alternative = Alternative(shares[other_key], other.ruling.legal, other.ruling.enforced, other.ruling.next, hinge)
+        hinge = hangs_on(
+            best.facts, other.facts, best.shot, other.shot, best.entered, other.entered, best.state, other.state, shot
+        )
+        alternative = Alternative(
+            shares[other_key], other.ruling.legal, other.ruling.enforced, other.ruling.next, hinge
+        )
         reason = hinge.reason
     else:
         p = 1.0 if p > 1.0 - SHARE else p
@@ -133,7 +157,9 @@ def decide(found: list[Reading], state: State, shot: Played, options: Options) -
     if p < options.sure:
         needs = "clip-incomplete" if shot.partial else reason or "several-readings"
     fouls_found = in_article_order(best.fouls, best.facts, shot, options) if best.fouls else ()
-    ruling = replace(best.ruling, fouls=fouls_found, p=p, alternative=alternative, needs_referee=needs or best.ruling.needs_referee)
+    ruling = replace(
+        best.ruling, fouls=fouls_found, p=p, alternative=alternative, needs_referee=needs or best.ruling.needs_referee
+    )
     return replace(best.after, before=state, groups_known=_groups_now_known(best, state)), ruling
 
 
@@ -155,7 +181,11 @@ def _needs(state: State, shot: Played, options: Options) -> Needs:
     first_rails: tuple[tuple[int, frozenset[str]], ...] = ()
     if options.rules.frozen_first_rule and not state.is_break:
         first_rails = tuple(
-            (ball, frozenset(shot.frozen_rails.get(ball, ())) | ({rail} if (rail := treated_as_frozen(ball, state, options)) else set()))
+            (
+                ball,
+                frozenset(shot.frozen_rails.get(ball, ()))
+                | ({rail} if (rail := treated_as_frozen(ball, state, options)) else set()),
+            )
             for ball in state.object_balls
         )
     return Needs(
@@ -171,16 +201,18 @@ def _group_readings(state: State, shot: Played, options: Options) -> list[tuple[
     """8-ball in mid-rack without a setup: who has which group, weighed by the ball that was hit first."""
     if state.groups_known or options.game is not Game.EIGHT_BALL or state.is_break:
         return [(1.0, state)]
-    full = SOLIDS | STRIPES <= state.on_table
-    mine: tuple[tuple[float, Group | None], ...] = ((0.9 if full else 0.1, None), (0.45, Group.SOLIDS), (0.45, Group.STRIPES))
+    full = state.on_table >= SOLIDS | STRIPES
+    mine: tuple[tuple[float, Group | None], ...] = (
+        (0.9 if full else 0.1, None),
+        (0.45, Group.SOLIDS),
+        (0.45, Group.STRIPES),
+    )
     first = next((max(e.balls) for e in shot.events if getattr(e, "balls", (1,))[0] == 0), None)  # type: ignore[union-attr]
     weighed = []
     for prior, group in mine:
         groups = None if group is None else (group, group.other) if state.shooter == 0 else (group.other, group)
         assumed = replace(state, groups=groups)
-        right = first is None or (
-            first != 8 if group is None else first in (own_balls(assumed, state.shooter) or {8})
-        )
+        right = first is None or (first != 8 if group is None else first in (own_balls(assumed, state.shooter) or {8}))
         weighed.append((prior * (0.95 if right else 0.05), assumed))
     total = sum(weight for weight, _ in weighed)
     return [(weight / total, assumed) for weight, assumed in weighed]
@@ -195,12 +227,15 @@ def _call_readings(state: State, shot: Played, facts: ShotFacts, options: Option
         return [(1.0, _NOT_MADE)]
     own = own_balls(state, state.shooter) if state.groups else state.object_balls - {8}
     eligible = [
-        (ball, pocket) for ball, pocket in facts.pocketed
-        if options.game is not Game.EIGHT_BALL or ball in (own or {8})
+        (ball, pocket) for ball, pocket in facts.pocketed if options.game is not Game.EIGHT_BALL or ball in (own or {8})
     ]
     if not eligible:
         return [(1.0, _NOT_MADE)]
-    best = facts.obvious if facts.obvious in eligible else next((one for one in eligible if one[0] == facts.first), eligible[0])
+    best = (
+        facts.obvious
+        if facts.obvious in eligible
+        else next((one for one in eligible if one[0] == facts.first), eligible[0])
+    )
     made = _CALLED_OBVIOUS if best == facts.obvious else _CALLED_FIRST if best[0] == facts.first else _CALLED_OTHER
     return [(made, Call("ball", *best)), (1.0 - made, _NOT_MADE)]
 
@@ -230,7 +265,12 @@ def _cut_off(facts: ShotFacts, shot: Played, now: Situation) -> list[tuple[float
             for w, seen in variants
             for part, one in (
                 (_FIRST_SEEN, seen),
-                (1 - _FIRST_SEEN, seen if seen.first in now.legal_first else replace(seen, first=legal, railed=seen.railed | seen.pocketed_balls)),
+                (
+                    1 - _FIRST_SEEN,
+                    seen
+                    if seen.first in now.legal_first
+                    else replace(seen, first=legal, railed=seen.railed | seen.pocketed_balls),
+                ),
             )
         ]
     return variants

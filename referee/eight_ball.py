@@ -26,7 +26,13 @@ def legal_first(state: State, claim: Group | None, options: Options) -> frozense
 
 
 def judge(
-    state: State, facts: ShotFacts, fouls: tuple[Foul, ...], third: bool, first_by_article: Foul | None, shot: Played, options: Options
+    state: State,
+    facts: ShotFacts,
+    fouls: tuple[Foul, ...],
+    third: bool,
+    first_by_article: Foul | None,
+    shot: Played,
+    options: Options,
 ) -> Outcome:
     """What chapter 3 makes of a shot."""
     if state.is_break:
@@ -36,11 +42,25 @@ def judge(
     loss = _loss(state, facts, fouls, made, shot)
     if loss is not None:  # 3.8
         return Outcome(
-            False, Reason.RACK_WON, Clause.LOSS, other, enforced=first_by_article, count=COUNT, rack_winner=other, loss=loss
+            False,
+            Reason.RACK_WON,
+            Clause.LOSS,
+            other,
+            enforced=first_by_article,
+            count=COUNT,
+            rack_winner=other,
+            loss=loss,
         )
     if fouls:  # 3.9
         return Outcome(
-            False, Reason.STANDARD_FOUL, Clause.FOULS, other, CueBall.IN_HAND, enforced=first_by_article, count=COUNT, groups=state.groups
+            False,
+            Reason.STANDARD_FOUL,
+            Clause.FOULS,
+            other,
+            CueBall.IN_HAND,
+            enforced=first_by_article,
+            count=COUNT,
+            groups=state.groups,
         )
     if made == EIGHT:
         return Outcome(True, Reason.RACK_WON, Clause.CONTINUING, me, rack_winner=me)
@@ -78,30 +98,48 @@ def _break(state: State, facts: ShotFacts, fouls: tuple[Foul, ...], enforced: Fo
     eight_down = EIGHT in facts.pocketed_balls
     eight_off = _EIGHT & facts.off
     if eight_down and not fouls:  # (e)
-        return Outcome(
-            True, Reason.EIGHT_ON_BREAK, Clause.BREAK, me, choice=ask(me, Option.SPOT_8, Option.RERACK_SELF)
-        )
+        return Outcome(True, Reason.EIGHT_ON_BREAK, Clause.BREAK, me, choice=ask(me, Option.SPOT_8, Option.RERACK_SELF))
     if eight_down and (Foul.SCRATCH in fouls or options.rules.eight_break_any_foul):  # (f)
         return Outcome(
-            False, Reason.EIGHT_ON_BREAK, Clause.BREAK, other, CueBall.KITCHEN, enforced=enforced, count=COUNT,
+            False,
+            Reason.EIGHT_ON_BREAK,
+            Clause.BREAK,
+            other,
+            CueBall.KITCHEN,
+            enforced=enforced,
+            count=COUNT,
             choice=ask(other, Option.SPOT_8, Option.RERACK_SELF),
         )
     spot = eight_off | (_EIGHT if eight_down else frozenset())
     cue = CueBall.KITCHEN if fouls else CueBall.AS_LIES
     if not facts.pocketed and facts.objects_to_rail < FEW:  # (d)
         return Outcome(
-            False, Reason.ILLEGAL_BREAK, Clause.BREAK, other, cue, enforced=enforced, count=COUNT if fouls else "keep", spot=spot,
+            False,
+            Reason.ILLEGAL_BREAK,
+            Clause.BREAK,
+            other,
+            cue,
+            enforced=enforced,
+            count=COUNT if fouls else "keep",
+            spot=spot,
             choice=ask(other, Option.ACCEPT, Option.RERACK_SELF, Option.RERACK_OTHER),
         )
     if fouls:  # (g), (h)
         reason = Reason.BALL_OFF_ON_BREAK if Foul.BALL_OFF_TABLE in fouls else Reason.FOUL_ON_BREAK
         if facts.scratch:
-            return Outcome(False, reason, Clause.BREAK, other, CueBall.KITCHEN, enforced=enforced, count=COUNT, spot=spot)
+            return Outcome(
+                False, reason, Clause.BREAK, other, CueBall.KITCHEN, enforced=enforced, count=COUNT, spot=spot
+            )
         return Outcome(
-            False, reason, Clause.BREAK, other, enforced=enforced, count=COUNT, spot=spot, choice=ask(other, Option.ACCEPT, Option.KITCHEN)
+            False,
+            reason,
+            Clause.BREAK,
+            other,
+            enforced=enforced,
+            count=COUNT,
+            spot=spot,
+            choice=ask(other, Option.ACCEPT, Option.KITCHEN),
         )
     if facts.pocketed:  # (c)
         return Outcome(True, Reason.BREAK_OPEN, Clause.BREAK, me)
     return Outcome(True, Reason.BREAK_OPEN, Clause.BREAK, other)
-
-

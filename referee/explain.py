@@ -42,7 +42,9 @@ class Explanation:
             "shot": self.ruling.shot,
             "reason": self.ruling.reason.value,
             "clause": self.clause,
-            "evidence": [{"code": code, "article": article, "events": list(events)} for code, article, events in self.evidence],
+            "evidence": [
+                {"code": code, "article": article, "events": list(events)} for code, article, events in self.evidence
+            ],
             "changes": [
                 {
                     "if": change.kind,

@@ -1,4 +1,4 @@
-"""What a shot's events mean in the rule book's words: the predicates of chapter 8 and the facts of one shot.
+"""What a shot's events mean in the rule book's words: the facts of one shot.
 
 Everything here takes events that are certain and in order; :mod:`referee.doubt` decides which orders are plausible.
 """
@@ -9,12 +9,10 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from calibration.table import Table
+from referee.definitions import bounced_out, driven_to_rail, hung_and_dropped, off_the_break, touches_pocketed_ball
 from referee.terms import Foul, Group
 from tracking.events import AnyEvent, Contact, Crossing, OffTable, Pocketed, Point, RailHit, Strike
 
-HANG_S = 5.0  # a ball that hangs this long and then drops was not pocketed by the shot (8.3)
-SETTLED_S = 0.05  # a pocketed ball lies still only this long after crossing the edge; before, a touch is a kiss in the air
-BOUNCE_S = 0.1  # a rail this long after the pocket is proof that the ball came out again; before, it is the jaws
 JAWS_M = 0.15  # rail touches this near a pocket are the pocket's jaws
 JAWS_S = 0.25  # the same by time, where a touch has no place
 _KIND_RANK = {Strike: 0, Crossing: 1, Contact: 2, RailHit: 3, Pocketed: 4, OffTable: 5}
@@ -163,71 +161,9 @@ def _order(event: AnyEvent) -> tuple[float, int, tuple[int, ...], str]:
     return event.t_s, _KIND_RANK[type(event)], (event.ball,), name
 
 
-# -- predicates of chapter 8, each by itself -----------------------------------------------------------------------
-
-
-def driven_to_rail(rail: str, frozen_to: Collection[str], leaves_first: bool) -> bool:
-    """Whether a touch of a rail counts as being driven to it (8.4).
-
-    A ball frozen to a rail at the start counts only if it leaves and comes back, or reaches another rail.
-    """
-    return leaves_first or rail not in frozen_to
-
-
-def bounced_out(pocket_t: float, later_rail_t: float | None, at_rest_on_cloth: bool) -> bool:
-    """Whether a ball that went over a pocket's edge came out again, and so is not pocketed (8.3)."""
-    return at_rest_on_cloth or (later_rail_t is not None and later_rail_t > pocket_t + BOUNCE_S)
-
-
-def hung_and_dropped(pocket_t: float, still_since: float) -> bool:
-    """Whether a ball hung still for five seconds before it dropped: not pocketed by the shot, put back (8.3, 1.7)."""
-    return pocket_t - still_since >= HANG_S
-
-
-def touches_pocketed_ball(contact_t: float, pocket_t: float) -> bool:
-    """Whether the cue ball's contact is with a ball that already lies in a pocket: then it is pocketed itself (8.6)."""
-    return contact_t > pocket_t + SETTLED_S
-
-
-def leans_into_pocket(ball: Point, support: Point, pocket: Point, radius: float) -> bool:
-    """Whether a ball that leans on another over a pocket would drop without it, and so is pocketed (8.3).
-
-    Parameters
-    ----------
-    ball, support : places of the leaning ball and of the one it leans on, metres.
-    pocket, radius : the pocket's opening.
-    """
-    over = (ball[0] - pocket[0]) ** 2 + (ball[1] - pocket[1]) ** 2 < radius**2
-    return over and support != ball
-
-
-def off_table(at_rest_on: str, foreign_touch: bool) -> bool:
-    """Whether a ball is off the table (8.5): at rest elsewhere than on cloth or in a pocket, or back off something foreign.
-
-    ``at_rest_on`` is ``cloth``, ``pocket``, ``rail-top`` or ``elsewhere``; touching the rail's top and coming back is
-    none.
-    """
-    return foreign_touch or at_rest_on not in ("cloth", "pocket")
-
-
-def simultaneous(first: AnyEvent, second: AnyEvent) -> bool:
-    """Whether two events happen at the same instant and cannot be told apart (Regulation 26)."""
-    return first.t_s == second.t_s and not first.sigma_s and not second.sigma_s
-
-
-def hits_legal_ball_first(first: int | None, legal: Collection[int]) -> bool:
-    """Whether the object ball hit first is one that may be (6.2); hitting none is another foul (6.3)."""
-    return first is None or first in legal
-
-
 def rail_after_contact(facts: ShotFacts) -> bool:
     """Whether a ball was pocketed or driven to a rail after the cue ball's contact (6.3)."""
     return bool(facts.railed - _CUE if facts.first is None else facts.railed or facts.pocketed)
-
-
-def off_the_break(table: Table, at: Point) -> bool:
-    """Whether a ball's centre lies past the head string, toward the head (Regulation 16)."""
-    return at[1] < table.head_string
 
 
 # -- the facts of one shot -----------------------------------------------------------------------------------------
@@ -256,20 +192,24 @@ def facts_of(events: tuple[AnyEvent, ...], shot: Played, now: Situation) -> Shot
     late: list[Contact] = []
     last_t = 0.0
     for number, event in enumerate(events):
-        kind = type(event)
-        if kind is Contact:
+        if isinstance(event, Contact):
             one, other = event.balls
             if one == 0 or other == 0:
                 ball = other if one == 0 else one
                 if first is None:
                     first, first_event, first_t, first_place, left_before = ball, number, event.t_s, event.at, crossed
-                elif event.t_s == first_t and not event.sigma_s and ball in now.legal_first and first not in now.legal_first:
+                elif (
+                    event.t_s == first_t
+                    and not event.sigma_s
+                    and ball in now.legal_first
+                    and first not in now.legal_first
+                ):
                     first, first_event, first_place = ball, number, event.at  # same instant: the legal ball (Reg. 26)
                 if pocket_at and ball in pocket_at:
                     late.append(event)
                 if event.at is not None and event.at[1] >= now.table.head_string:
                     crossed = True
-        elif kind is RailHit:
+        elif isinstance(event, RailHit):
             ball = event.ball
             rail_at[ball] = event.t_s
             if first is not None and driven_to_rail(event.rail, frozen.get(ball, ()), event.leaves_first):
@@ -277,11 +217,11 @@ def facts_of(events: tuple[AnyEvent, ...], shot: Played, now: Situation) -> Shot
                 touches.append((ball, event.rail))
             if ball == 0 and (event.rail == "foot" or (event.at is not None and event.at[1] >= now.table.head_string)):
                 crossed = True
-        elif kind is Pocketed:
+        elif isinstance(event, Pocketed):
             pocket_at[event.ball] = (event.t_s, event.pocket, last_t)
             if hung_and_dropped(event.t_s, last_t):
                 continue  # nothing else waits for a ball that hangs
-        elif kind is Crossing:
+        elif isinstance(event, Crossing):
             if event.line == "head-string":
                 if event.ball == 0:
                     crossed = crossed or event.toward == "foot"
@@ -289,7 +229,7 @@ def facts_of(events: tuple[AnyEvent, ...], shot: Played, now: Situation) -> Shot
                     crossings = crossings or set()
                     if event.toward == "head":
                         crossings.add(event.ball)
-        elif kind is OffTable:
+        elif isinstance(event, OffTable):
             off.add(event.ball)
         last_t = event.t_s
     pocketed: list[tuple[int, str]] = []
@@ -324,7 +264,9 @@ def facts_of(events: tuple[AnyEvent, ...], shot: Played, now: Situation) -> Shot
             railed.add(0)
     first_in_kitchen = stayed = False
     if now.from_kitchen:
-        first_in_kitchen, stayed = _kitchen(events, shot, now, first, first_place, left_before, crossed, scratch_in_pocket)
+        first_in_kitchen, stayed = _kitchen(
+            events, shot, now, first, first_place, left_before, crossed, scratch_in_pocket
+        )
     return ShotFacts(
         first,
         first_event,
@@ -338,7 +280,11 @@ def facts_of(events: tuple[AnyEvent, ...], shot: Played, now: Situation) -> Shot
         _obvious(events, first, first_event, down, pocket_at, now.table) if down else None,
         first_in_kitchen,
         stayed,
-        frozenset(crossings) if crossings is not None else _past_head_string(events, shot, now.table) if now.racked else frozenset(),
+        frozenset(crossings)
+        if crossings is not None
+        else _past_head_string(events, shot, now.table)
+        if now.racked
+        else frozenset(),
     )
 
 
@@ -387,11 +333,11 @@ def _past_head_string(events: tuple[AnyEvent, ...], shot: Played, table: Table) 
     """Object balls whose centre got past the head string, from places and what they touched, where no crossing is given."""
     past = {ball for ball, at in shot.rest.items() if ball and off_the_break(table, at)}
     for event in events:
-        if isinstance(event, RailHit) and event.ball and (
-            event.rail == "head" or (event.at is not None and off_the_break(table, event.at))
-        ):
-            past.add(event.ball)
-        elif isinstance(event, Pocketed) and event.ball and event.pocket.startswith("head"):
+        if (
+            isinstance(event, RailHit)
+            and event.ball
+            and (event.rail == "head" or (event.at is not None and off_the_break(table, event.at)))
+        ) or (isinstance(event, Pocketed) and event.ball and event.pocket.startswith("head")):
             past.add(event.ball)
     return frozenset(past)
 

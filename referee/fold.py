@@ -15,8 +15,8 @@ from referee.facts import Played, ShotFacts, Situation
 from referee.fouls import find_fouls, in_article_order, near_rail_after
 from referee.outcome import COUNT, KEEP, Outcome
 from referee.racks import RACK_SIZE, balls_of
-from referee.ruling import Pair, Ruling
 from referee.rulesets import article_order
+from referee.ruling import Pair, Ruling
 from referee.spotting import spot_all
 from referee.state import Options, State, with_flag, with_player
 from referee.terms import CueBall, Fifteenth, Foul, Game
@@ -63,7 +63,12 @@ def _check_balls(state: State, shot: Played) -> None:
         for ball in balls if balls is not None else (event.ball,):  # type: ignore[union-attr]
             if ball not in on:
                 raise InputError(f"events[{number}]: ball {ball} is not on the table; on it: {sorted(on)}")
-    for name, given in (("rest", shot.rest), ("start", shot.start), ("frozen.rails", shot.frozen_rails), ("frozen.cue", shot.frozen_cue)):
+    for name, given in (
+        ("rest", shot.rest),
+        ("start", shot.start),
+        ("frozen.rails", shot.frozen_rails),
+        ("frozen.cue", shot.frozen_cue),
+    ):
         for ball in given:
             if ball not in on:
                 raise InputError(f"{name}: ball {ball} is not on the table; on it: {sorted(on)}")
@@ -81,7 +86,11 @@ def legal_first(state: State, shot: Played, options: Options) -> frozenset[int]:
 def situation(state: State, shot: Played, options: Options) -> Situation:
     """What the facts need to know of the state before the shot."""
     return Situation(
-        options.table, legal_first(state, shot, options), state.positions, state.cue_ball is CueBall.KITCHEN, state.racked
+        options.table,
+        legal_first(state, shot, options),
+        state.positions,
+        state.cue_ball is CueBall.KITCHEN,
+        state.racked,
     )
 
 
@@ -176,7 +185,10 @@ def settle(
         state,
     )
     if after.warned != (False, False) and after.fouls_in_row != state.fouls_in_row:
-        after = replace(after, warned=tuple(w and n == 2 for w, n in zip(after.warned, after.fouls_in_row, strict=True)))  # type: ignore[arg-type]
+        after = replace(
+            after,
+            warned=(after.warned[0] and after.fouls_in_row[0] == 2, after.warned[1] and after.fouls_in_row[1] == 2),
+        )
     winner, rerack, points = outcome.rack_winner, outcome.rerack, outcome.points
     if winner is not None:
         after = award_rack(after, winner, options)

@@ -13,7 +13,9 @@ FEW = 4  # object balls to a rail that a break needs if nothing is pocketed (2.3
 _NEAR_GAP = 1.0  # est 7.2: nearer to the nose than this many ball diameters
 
 
-def find_fouls(facts: ShotFacts, shot: Played, entered: tuple[Foul, ...], state: State, options: Options, legal: frozenset[int]) -> tuple[Foul, ...]:
+def find_fouls(
+    facts: ShotFacts, shot: Played, entered: tuple[Foul, ...], state: State, options: Options, legal: frozenset[int]
+) -> tuple[Foul, ...]:
     """All fouls of a shot but those of the game's own break, and the third in a row; not yet in any order.
 
     Parameters
@@ -39,7 +41,9 @@ def find_fouls(facts: ShotFacts, shot: Played, entered: tuple[Foul, ...], state:
         at = shot.cue_ball_at
         if at is not None and not options.table.in_kitchen(at):
             found.append(Foul.BAD_PLACEMENT)
-        if (facts.first_in_kitchen or facts.stayed_in_kitchen) and options.rules.has_foul(Foul.BAD_KITCHEN_PLAY, options.game):
+        if (facts.first_in_kitchen or facts.stayed_in_kitchen) and options.rules.has_foul(
+            Foul.BAD_KITCHEN_PLAY, options.game
+        ):
             found.append(Foul.BAD_KITCHEN_PLAY)
     strikes = 0
     for event in shot.events:
@@ -70,7 +74,9 @@ def effective(foul: Foul, rules: RuleSet, game: Game) -> Foul | None:
     return foul if rules.has_foul(foul, game) else None
 
 
-def in_article_order(fouls: tuple[Foul, ...], facts: ShotFacts | None, shot: Played | None, options: Options) -> tuple[FoulFound, ...]:
+def in_article_order(
+    fouls: tuple[Foul, ...], facts: ShotFacts | None, shot: Played | None, options: Options
+) -> tuple[FoulFound, ...]:
     """Fouls with their articles and the events that show them, in the order of the articles."""
     found = [
         FoulFound(foul, options.rules.article(foul, options.game) or "", _evidence(foul, facts, shot)) for foul in fouls
@@ -98,7 +104,15 @@ def reached_rail(facts: ShotFacts, shot: Played, state: State, options: Options)
     """
     if not rail_after_contact(facts):
         return False
-    if facts.first is None or not options.rules.frozen_first_rule or state.is_break or facts.pocketed or facts.cue_pocketed or facts.cue_off or facts.off:
+    if (
+        facts.first is None
+        or not options.rules.frozen_first_rule
+        or state.is_break
+        or facts.pocketed
+        or facts.cue_pocketed
+        or facts.cue_off
+        or facts.off
+    ):
         return True
     frozen_to = set(shot.frozen_rails.get(facts.first, ()))
     rail = treated_as_frozen(facts.first, state, options)

@@ -37,7 +37,9 @@ def hangs_on(
     if mine.scratch != other.scratch:
         return _hinge("cue-ball")
     if mine.pocketed_balls != other.pocketed_balls or mine.off != other.off:
-        balls = sorted((mine.pocketed_balls | mine.off) ^ (other.pocketed_balls | other.off)) or sorted(mine.pocketed_balls | mine.off)
+        balls = sorted((mine.pocketed_balls | mine.off) ^ (other.pocketed_balls | other.off)) or sorted(
+            mine.pocketed_balls | mine.off
+        )
         return _hinge("pocketed", balls=", ".join(map(str, balls)))
     if mine.pocketed != other.pocketed:
         return _hinge("pocket")
@@ -58,8 +60,8 @@ def hangs_on(
 
 def _gap_ms(one: int | None, other: int | None, shot: Played) -> float | None:
     """Milliseconds between the cue ball's contacts with two balls."""
-    times = {}
+    times: dict[int | None, float] = {}
     for event in shot.events:
         if isinstance(event, Contact) and event.balls[0] == 0 and event.balls[1] in (one, other):
             times.setdefault(event.balls[1], event.t_s)
-    return abs(times[one] - times[other]) * 1000 if one in times and other in times else None  # type: ignore[index]
+    return abs(times[one] - times[other]) * 1000 if one in times and other in times else None

@@ -37,7 +37,11 @@ def lag_faults(lag: Lagged, table: Table, rules: RuleSet) -> tuple[str, ...]:
         faults.append("pocketed")
     if any(isinstance(e, RailHit) and e.rail in ("left", "right") for e in lag.events):
         faults.append("side-cushion")
-    if lag.rest is not None and lag.rest[1] < table.ball_radius - _PAST_M and min(lag.rest[0], table.width_m - lag.rest[0]) < _JAWS_M:
+    if (
+        lag.rest is not None
+        and lag.rest[1] < table.ball_radius - _PAST_M
+        and min(lag.rest[0], table.width_m - lag.rest[0]) < _JAWS_M
+    ):
         faults.append("jaws")
     if rules.lag_fouls and any(foul is not Foul.BALLS_MOVING for foul in lag.observed):
         faults.append("foul")

@@ -9,7 +9,20 @@ from typing import Any
 from calibration.errors import InputError
 from referee import administration
 from referee.choices import choose
-from referee.commands import Choose, Command, Concede, Lag, Overrule, Penalty, Replay, Setup, Shoot, SpotRequest, Stalemate, Warn
+from referee.commands import (
+    Choose,
+    Command,
+    Concede,
+    Lag,
+    Overrule,
+    Penalty,
+    Replay,
+    Setup,
+    Shoot,
+    SpotRequest,
+    Stalemate,
+    Warn,
+)
 from referee.doubt import rule
 from referee.ruling import Ruling
 from referee.script import parse_line, parse_match
@@ -204,6 +217,8 @@ class Match:
                 number += 1
                 if number == shot:
                     return index
-        raise InputError(f"overrule.shot: there is no shot {shot}; shots 1 to {number} were played" if number else "overrule.shot: no shot was played yet")
-
-
+        raise InputError(
+            f"overrule.shot: there is no shot {shot}; shots 1 to {number} were played"
+            if number
+            else "overrule.shot: no shot was played yet"
+        )

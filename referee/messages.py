@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache
 
 LANGUAGES = ("en", "hu", "et")
 
 
-@lru_cache(maxsize=None)
+@cache
 def catalogue(language: str) -> Mapping[str, str]:
     """All messages of a language, loaded when first asked for."""
     messages: Mapping[str, str] = importlib.import_module(f"referee.messages_{language}").MESSAGES

@@ -23,7 +23,13 @@ def break_fouls(facts: ShotFacts) -> tuple[Foul, ...]:
 
 
 def judge(
-    state: State, facts: ShotFacts, fouls: tuple[Foul, ...], third: bool, first_by_article: Foul | None, shot: Played, options: Options
+    state: State,
+    facts: ShotFacts,
+    fouls: tuple[Foul, ...],
+    third: bool,
+    first_by_article: Foul | None,
+    shot: Played,
+    options: Options,
 ) -> Outcome:
     """What chapter 2 makes of a shot."""
     me, other = state.shooter, state.opponent
@@ -50,11 +56,23 @@ def foul_outcome(state: State, third: bool, enforced: Foul | None, spot: frozens
     """2.7 and 2.8, and the same in 10-ball: the opponent in hand anywhere; the third foul in a row loses the rack."""
     if third:
         return Outcome(
-            False, Reason.THIRD_FOUL, Clause.SERIOUS, state.opponent, enforced=Foul.THREE_FOULS, third=True, count=COUNT,
-            spot=spot, rack_winner=state.opponent,
+            False,
+            Reason.THIRD_FOUL,
+            Clause.SERIOUS,
+            state.opponent,
+            enforced=Foul.THREE_FOULS,
+            third=True,
+            count=COUNT,
+            spot=spot,
+            rack_winner=state.opponent,
         )
     return Outcome(
-        False, Reason.STANDARD_FOUL, Clause.FOULS, state.opponent, CueBall.IN_HAND, enforced=enforced, count=COUNT, spot=spot
+        False,
+        Reason.STANDARD_FOUL,
+        Clause.FOULS,
+        state.opponent,
+        CueBall.IN_HAND,
+        enforced=enforced,
+        count=COUNT,
+        spot=spot,
     )
-
-

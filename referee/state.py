@@ -117,9 +117,7 @@ _CUE = frozenset({0})
 def first_state(options: Options) -> State:
     """The state before the first shot: balls racked, cue ball in hand in the kitchen."""
     balls = balls_of(options.game)
-    return State(
-        shooter=options.breaker, on_table=balls, racked=balls - _CUE, rack_breaker=options.breaker
-    )
+    return State(shooter=options.breaker, on_table=balls, racked=balls - _CUE, rack_breaker=options.breaker)
 
 
 def with_player(pair: Pair, player: int, value: int) -> Pair:

@@ -43,7 +43,13 @@ def enforced(fouls: tuple[Foul, ...], third: bool, kitchen: bool, first_by_artic
 
 
 def judge(
-    state: State, facts: ShotFacts, fouls: tuple[Foul, ...], third: bool, first_by_article: Foul | None, shot: Played, options: Options
+    state: State,
+    facts: ShotFacts,
+    fouls: tuple[Foul, ...],
+    third: bool,
+    first_by_article: Foul | None,
+    shot: Played,
+    options: Options,
 ) -> Outcome:
     """What chapter 4 makes of a shot."""
     me, other = state.shooter, state.opponent
@@ -62,12 +68,24 @@ def judge(
         return Outcome(True, Reason.CONTINUES, Clause.CONTINUING, me, points=points)
     fifteenth, cue_ball = fifteenth_ball(min(left, default=None), resting(state.positions, shot), options.table)
     return Outcome(
-        True, Reason.RERACK, Clause.RERACK, me, cue_ball, points=points, rerack=15 if fifteenth is Fifteenth.RACKED else 14, fifteenth=fifteenth
+        True,
+        Reason.RERACK,
+        Clause.RERACK,
+        me,
+        cue_ball,
+        points=points,
+        rerack=15 if fifteenth is Fifteenth.RACKED else 14,
+        fifteenth=fifteenth,
     )
 
 
 def _foul(
-    state: State, facts: ShotFacts, fouls: tuple[Foul, ...], third: bool, first_by_article: Foul | None, options: Options
+    state: State,
+    facts: ShotFacts,
+    fouls: tuple[Foul, ...],
+    third: bool,
+    first_by_article: Foul | None,
+    options: Options,
 ) -> Outcome:
     """4.9 to 4.11; est 7.5, 10, 11 and 12."""
     me, other = state.shooter, state.opponent
@@ -77,28 +95,61 @@ def _foul(
     cue = CueBall.KITCHEN if kitchen else CueBall.AS_LIES
     if worst is Foul.DELIBERATE_TOUCH:
         return Outcome(
-            False, Reason.DELIBERATE, Foul.DELIBERATE_TOUCH, other, CueBall.KITCHEN, enforced=worst, third=third,
-            count=RESET if third else COUNT, spot=spot, points=_points(me, -DELIBERATE_POINTS),
+            False,
+            Reason.DELIBERATE,
+            Foul.DELIBERATE_TOUCH,
+            other,
+            CueBall.KITCHEN,
+            enforced=worst,
+            third=third,
+            count=RESET if third else COUNT,
+            spot=spot,
+            points=_points(me, -DELIBERATE_POINTS),
             choice=ask(other, Option.KITCHEN, Option.RERACK_OTHER),
         )
     if worst is Foul.BREAKING_FOUL:
         return Outcome(
-            False, Reason.BREAKING_FOUL, Clause.BREAK, other, cue, enforced=worst, count=KEEP, spot=spot, points=_points(me, -2),
+            False,
+            Reason.BREAKING_FOUL,
+            Clause.BREAK,
+            other,
+            cue,
+            enforced=worst,
+            count=KEEP,
+            spot=spot,
+            points=_points(me, -2),
             choice=ask(other, Option.ACCEPT, Option.REBREAK),
         )
     if third:
         return Outcome(
-            False, Reason.THIRD_FOUL, Clause.SERIOUS, me, CueBall.KITCHEN, enforced=worst, third=True, count=RESET,
-            points=_points(me, -options.rules.three_fouls_points), is_break=True, rerack=15,
+            False,
+            Reason.THIRD_FOUL,
+            Clause.SERIOUS,
+            me,
+            CueBall.KITCHEN,
+            enforced=worst,
+            third=True,
+            count=RESET,
+            points=_points(me, -options.rules.three_fouls_points),
+            is_break=True,
+            rerack=15,
         )
     return Outcome(
-        False, Reason.STANDARD_FOUL, Clause.FOULS, other, cue, enforced=worst, count=COUNT, spot=spot, points=_points(me, -1)
+        False,
+        Reason.STANDARD_FOUL,
+        Clause.FOULS,
+        other,
+        cue,
+        enforced=worst,
+        count=COUNT,
+        spot=spot,
+        points=_points(me, -1),
     )
 
 
 def resting(positions: Mapping[int, Point], shot: Played) -> dict[int, Point]:
     """Where balls lie after a shot, as far as known: what did not move lies where it lay."""
-    moved = set()
+    moved: set[int] = set()
     for event in shot.events:
         balls = getattr(event, "balls", None)
         moved.update(balls if balls is not None else (getattr(event, "ball", 0),))
@@ -121,7 +172,9 @@ def fifteenth_ball(fifteenth: int | None, places: Mapping[int, Point], table: Ta
     if in_outline(at, table):
         if cue_in_rack:
             return Fifteenth.RACKED, CueBall.KITCHEN
-        return (Fifteenth.CENTRE_SPOT if on_spot(cue_at, table.head_spot, table) else Fifteenth.HEAD_SPOT), CueBall.AS_LIES
+        return (
+            Fifteenth.CENTRE_SPOT if on_spot(cue_at, table.head_spot, table) else Fifteenth.HEAD_SPOT
+        ), CueBall.AS_LIES
     if not cue_in_rack:
         return Fifteenth.STAYS, CueBall.AS_LIES
     if on_spot(at, table.head_spot, table):
@@ -133,5 +186,3 @@ def fifteenth_ball(fifteenth: int | None, places: Mapping[int, Point], table: Ta
 
 def _points(player: int, change: int) -> Pair:
     return (change, 0) if player == 0 else (0, change)
-
-

@@ -15,7 +15,13 @@ __all__ = ["break_fouls", "judge", "legal_first"]
 
 
 def judge(
-    state: State, facts: ShotFacts, fouls: tuple[Foul, ...], third: bool, first_by_article: Foul | None, shot: Played, options: Options
+    state: State,
+    facts: ShotFacts,
+    fouls: tuple[Foul, ...],
+    third: bool,
+    first_by_article: Foul | None,
+    shot: Played,
+    options: Options,
 ) -> Outcome:
     """What chapter 9 makes of a shot; from 9.5 on the seed breaks off and the rules are completed from the English book."""
     me, other = state.shooter, state.opponent
@@ -32,7 +38,12 @@ def judge(
         if ten and early:
             return Outcome(True, Reason.RACK_WON, Clause.BREAK, me, rack_winner=me)
         return Outcome(
-            True, Reason.CONTINUES if pocketed else Reason.MISS, Clause.BREAK, me if pocketed else other, spot=ten, push_out_allowed=True
+            True,
+            Reason.CONTINUES if pocketed else Reason.MISS,
+            Clause.BREAK,
+            me if pocketed else other,
+            spot=ten,
+            push_out_allowed=True,
         )
     made = call_made(shot, facts)
     if made is not None:
@@ -49,4 +60,6 @@ def judge(
             choice=ask(other, Option.PLAY, Option.HAND_BACK),
         )
     safety = shot.call is SAFETY
-    return Outcome(True, Reason.SAFETY if safety else Reason.MISS, Clause.GAME_CALLS if safety else Clause.CONTINUING, other)
+    return Outcome(
+        True, Reason.SAFETY if safety else Reason.MISS, Clause.GAME_CALLS if safety else Clause.CONTINUING, other
+    )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import StrEnum
 
 
-class Term(str, Enum):
+class Term(StrEnum):
     """A word of the rule book; its value is how scripts and results spell it."""
 
     __str__ = str.__str__

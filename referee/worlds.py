@@ -11,7 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from referee.facts import Played, Situation, driven_to_rail
+from referee.definitions import driven_to_rail
+from referee.facts import Played, Situation
 from referee.terms import Foul
 from tracking.events import AnyEvent, Contact, Crossing, OffTable, Pocketed, RailHit
 
@@ -92,7 +93,8 @@ def first_contacts(contacts: Sequence[Contact], legal: frozenset[int]) -> list[t
             share *= 1.0 - rivals[0][0].p * rivals[0][1]
         elif rivals and one.sigma_s:
             share *= sum(
-                weight * math.prod(1.0 - other.p * _chance_before(other, one.t_s + node * one.sigma_s) for other, _ in rivals)
+                weight
+                * math.prod(1.0 - other.p * _chance_before(other, one.t_s + node * one.sigma_s) for other, _ in rivals)
                 for node, weight in _GRID
             )
         else:
@@ -151,12 +153,15 @@ def _identities(shot: Played) -> list[tuple[float, tuple[AnyEvent, ...], tuple[i
         weight = math.prod(p for p, _ in combination)
         if weight < SHARE:
             continue
-        events, assumed = list(shot.events), []
+        events = list(shot.events)
+        assumed: list[int] = []
         for at, (_, balls) in zip(by_event, combination, strict=True):
             if balls is not None:
                 event = events[at]
                 events[at] = (
-                    replace(event, balls=(min(balls), max(balls))) if isinstance(event, Contact) else replace(event, ball=balls[0])
+                    replace(event, balls=(min(balls), max(balls)))
+                    if isinstance(event, Contact)
+                    else replace(event, ball=balls[0])
                 )
                 assumed.extend(balls)
         readings.append((weight, tuple(events), tuple(assumed)))
@@ -251,32 +256,50 @@ def _with_rails(
                 late.append(event)
             elif happens >= 0.5:
                 early.append(event)
-        elif isinstance(event, Crossing) and event.line == "head-string" and now.from_kitchen and not event.ball and first is not None:
+        elif (
+            isinstance(event, Crossing)
+            and event.line == "head-string"
+            and now.from_kitchen
+            and not event.ball
+            and first is not None
+        ):
             leaving.append((happens * (1 - after), happens * after, event))
-        elif isinstance(event, Crossing) and needs.crossings and event.ball and event.toward == "head" and happens < 1.0:
+        elif (
+            isinstance(event, Crossing) and needs.crossings and event.ball and event.toward == "head" and happens < 1.0
+        ):
             doubtful_crossings.append((happens, event))
         elif needs.path and first is not None and happens < 1.0 and _on_path(event, max(first.balls)):
             path.append((happens, event))
         elif happens >= 0.5:
-            (late if after >= 0.5 or isinstance(event, Contact) and event.balls[0] == 0 else early).append(event)
+            (late if after >= 0.5 or (isinstance(event, Contact) and event.balls[0] == 0) else early).append(event)
     head = [] if first is None else [first]
     readings: list[tuple[float, list[AnyEvent], list[AnyEvent]]] = [(weight, early, late)]
     if first is not None:
         readings = _rail_readings(readings, doubtful_rails, down, events, late, needs)
     for q, event in doubtful_crossings[:6]:
         readings = [
-            (w * share, a, b) for w, e, g in readings for share, a, b in ((q, e, [*g, event]), (1 - q, e, g)) if w * share >= _LOW
+            (w * share, a, b)
+            for w, e, g in readings
+            for share, a, b in ((q, e, [*g, event]), (1 - q, e, g))
+            if w * share >= _LOW
         ]
     for q_before, q_after, crossing in leaving[:2]:
         readings = [
             (w * share, a, b)
             for w, e, g in readings
-            for share, a, b in ((q_before, [*e, crossing], g), (q_after, e, [crossing, *g]), (1 - q_before - q_after, e, g))
+            for share, a, b in (
+                (q_before, [*e, crossing], g),
+                (q_after, e, [crossing, *g]),
+                (1 - q_before - q_after, e, g),
+            )
             if w * share >= _LOW
         ]
     for q, event in path[:4]:
         readings = [
-            (w * share, a, b) for w, e, g in readings for share, a, b in ((q, e, [*g, event]), (1 - q, e, g)) if w * share >= _LOW
+            (w * share, a, b)
+            for w, e, g in readings
+            for share, a, b in ((q, e, [*g, event]), (1 - q, e, g))
+            if w * share >= _LOW
         ]
     for share, a, b in readings:
         yield share, (*sorted(a, key=_time), *head, *sorted(b, key=_time))

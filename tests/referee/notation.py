@@ -24,7 +24,14 @@ from pathlib import Path
 from typing import Any
 
 CORPUS = Path(__file__).parent / "corpus"
-POCKETS = {"hl": "head-left", "hr": "head-right", "sl": "side-left", "sr": "side-right", "fl": "foot-left", "fr": "foot-right"}
+POCKETS = {
+    "hl": "head-left",
+    "hr": "head-right",
+    "sl": "side-left",
+    "sr": "side-right",
+    "fl": "foot-left",
+    "fr": "foot-right",
+}
 HEADER = re.compile(r"\[(?P<id>[\w.-]+)\] (?P<game>[\w.-]+) (?P<rules>[\w.,-]+) \{(?P<clauses>[^}]+)\} ?(?P<note>.*)")
 EVENT = re.compile(r"(?P<what>[^@~+]+)(?:@(?P<t>[\d.]+))?(?:\+-(?P<sigma>[\d.]+))?(?:~(?P<p>[\d.]+))?$")
 
@@ -46,7 +53,9 @@ class Case:
 
 def load(folder: Path = CORPUS) -> list[Case]:
     """All cases of the corpus, one for each edition a case names."""
-    return [case for path in sorted(folder.glob("*.txt")) for case in parse(path.read_text(encoding="utf-8"), path.name)]
+    return [
+        case for path in sorted(folder.glob("*.txt")) for case in parse(path.read_text(encoding="utf-8"), path.name)
+    ]
 
 
 def parse(text: str, name: str) -> list[Case]:
@@ -60,7 +69,12 @@ def parse(text: str, name: str) -> list[Case]:
             raise ValueError(f"{name}: bad header {rows[0]!r}")
         for rules in head["rules"].split(","):
             case = Case(
-                head["id"], head["game"], rules, tuple(c.strip() for c in head["clauses"].split(",")), head["note"], name
+                head["id"],
+                head["game"],
+                rules,
+                tuple(c.strip() for c in head["clauses"].split(",")),
+                head["note"],
+                name,
             )
             match: dict[str, Any] = {"game": case.game, "rules": rules, "players": ["Ann", "Bo"], "breaker": "Ann"}
             match["points_to" if case.game == "14.1" else "race_to"] = 100 if case.game == "14.1" else 5
@@ -115,7 +129,9 @@ def setup(text: str) -> dict[str, Any]:
         elif key == "cue":
             given["cue_ball"] = rest
         elif key in ("fouls", "score", "sets"):
-            given[{"fouls": "fouls_in_row"}.get(key, key)] = dict(zip(("Ann", "Bo"), map(int, rest.split(",")), strict=True))
+            given[{"fouls": "fouls_in_row"}.get(key, key)] = dict(
+                zip(("Ann", "Bo"), map(int, rest.split(",")), strict=True)
+            )
         elif key == "warned":
             given["warned"] = True
         elif key == "groups":
@@ -209,7 +225,7 @@ def expect(case: Case, text: str) -> None:
                 case.expect[f"{key}.{name}"] = int(number)
         elif key == "groups" and rest != "null":
             case.expect["groups.Ann"] = rest
-        elif ".." in rest and key == "p" or key.endswith(".p"):
+        elif (".." in rest and key == "p") or key.endswith(".p"):
             low, high = rest.split("..")
             case.expect[key] = {"min": float(low), "max": float(high)}
         elif key.endswith("article"):

@@ -72,7 +72,11 @@ def test_the_corpus_is_large_enough() -> None:
 
 def test_every_clause_has_a_case() -> None:
     """``clauses.txt`` lists the rows and clauses of the rules; each has at least one case."""
-    listed = [line.split("|")[0].strip() for line in (CORPUS / "clauses.md").read_text(encoding="utf-8").splitlines() if line.startswith("- ")]
+    listed = [
+        line.split("|")[0].strip()
+        for line in (CORPUS / "clauses.md").read_text(encoding="utf-8").splitlines()
+        if line.startswith("- ")
+    ]
     tagged = {clause for case in CASES for clause in case.clauses}
     missing = [clause[2:] for clause in listed if clause[2:] not in tagged]
     assert listed
