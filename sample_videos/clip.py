@@ -271,7 +271,9 @@ class ClipPainter:
             if not len(body.cones):
                 continue
             for cone in body.cones:
-                if min(cone[2], cone[6]) > 0.16 or max(cone[2], cone[6]) < 0 or max(cone[3], cone[7]) > 0.06:
+                # fingers lie too close to the cloth, and arms too high, for a shadow worth its time
+                thick = max(cone[3], cone[7])
+                if not 0 <= min(cone[2], cone[6]) < 0.09 or thick > 0.05 or 0.0075 < thick < 0.02:
                     continue
                 if self.stage.table.on_surface((cone[0], cone[1]), -0.1) or self.stage.table.on_surface((cone[4], cone[5]), -0.1):
                     window = self.stage.shadow_window(cone[None], 0.2)

@@ -215,19 +215,20 @@ def tracks_of(performance: Performance) -> dict[str, Any]:
     return {"t": times, "balls": np.array(balls), "xyz": xyz}
 
 
-def render(scene: Scene, out: Path, *, progress: Callable[[int, int], None] | None = None,
-           rule: Callable[[dict[str, Any], Performance], dict[str, Any]] | None = None) -> tuple[Path, Path]:  # fmt: skip
-    """Clip, truth and tracks of one scene; ``rule`` may add rulings to the truth. Returns the two main files."""
+def write_tracks(performance: Performance, path: Path) -> None:
+    """``tracks_of`` as a compressed file of arrays."""
+    np.savez_compressed(path, **tracks_of(performance))
+
+
+def render(scene: Scene, out: Path, *, progress: Callable[[int, int], None] | None = None) -> tuple[Path, Path]:
+    """Clip, truth (without rulings) and tracks of one scene. Returns the two main files."""
     performance = perform(scene)
     clip = out / f"{scene.name}.mp4"
     source = write_clip(performance, clip, progress=progress)
-    truth = truth_of(performance, source)
-    if rule is not None:
-        truth = rule(truth, performance)
     truth_file = out / f"{scene.name}.truth.json"
-    truth_file.write_text(json.dumps(truth, indent=1), encoding="utf-8")
-    np.savez_compressed(out / f"{scene.name}.tracks.npz", **tracks_of(performance))
+    truth_file.write_text(json.dumps(truth_of(performance, source), indent=1), encoding="utf-8")
+    write_tracks(performance, out / f"{scene.name}.tracks.npz")
     return clip, truth_file
 
 
-__all__ = ["Performance", "Plan", "perform", "render", "tracks_of", "truth_of", "write_clip"]
+__all__ = ["Performance", "Plan", "perform", "render", "tracks_of", "truth_of", "write_clip", "write_tracks"]

@@ -16,7 +16,7 @@ import numpy as np
 
 from calibration.camera import Camera
 from calibration.errors import InputError
-from calibration.table import SIZES, Table
+from calibration.table import Table
 from sample_videos.layouts import rack_places
 from sample_videos.looks import BALL_SETS, CLOTHS, Looks, random_looks
 from sample_videos.scripted import SCRIPTS
@@ -95,9 +95,15 @@ def overhead(table: Table, size: tuple[int, int] = (1920, 1080), *, height: floa
     target = np.array([w / 2, length / 2, 0.0])
     reach = 0.14
     scale = min(size[0] / (length + 2 * reach), size[1] / (w + 2 * reach)) * fill
-    # looking from a hair's breadth to the right makes the picture's up the table's left: the head lies to the left
-    position = target + np.array([1e-3 + tilt[0] * height, tilt[1] * height, height])
-    return Camera.looking(position, target, width=size[0], height=size[1], focal=scale * height, roll=roll, distortion=distortion)
+    position = target + np.array([tilt[0] * height, tilt[1] * height, height])
+    forward = (target - position) / np.linalg.norm(target - position)
+    right = np.array([0.0, 1.0, 0.0]) - forward[1] * forward  # the foot lies to the right
+    right /= np.linalg.norm(right)
+    down = np.cross(forward, right)
+    c, q = math.cos(roll), math.sin(roll)
+    rotation = np.stack([c * right + q * down, -q * right + c * down, forward])
+    centre = np.array([(size[0] - 1) / 2, (size[1] - 1) / 2])
+    return Camera(size[0], size[1], scale * height, centre, np.array(distortion), rotation, -rotation @ position)
 
 
 def oblique(table: Table, size: tuple[int, int] = (1920, 1080), *, azimuth: float = -90.0, elevation: float = 38.0, distance: float = 3.6,
@@ -165,8 +171,7 @@ def load(source: str | Path) -> Scene:
     try:
         text = path.read_text(encoding="utf-8")
     except OSError:
-        known = ", ".join(sorted(p.stem for p in (HERE / "scenes").glob("*.toml")))
-        raise InputError(f"{source}: no such scene file; shipped scenes are {known}; or random:SEED") from None
+        raise InputError(f"{source}: no such scene file; shipped scenes are {', '.join(shipped())}; or random:SEED") from None
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
@@ -340,4 +345,6 @@ def _tuples(value: Any) -> Any:
     return tuple(_tuples(v) for v in value) if isinstance(value, list) else value
 
 
-SHIPPED_SIZES = tuple(SIZES)
+def shipped() -> list[str]:
+    """Names of the scenes that ship."""
+    return sorted(p.stem for p in (HERE / "scenes").glob("*.toml"))

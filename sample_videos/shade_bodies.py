@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from sample_videos.cast_table import CAP, CLOTH, CUSHION, FACE, RIM
-from sample_videos.optics import compiled, inlined, light_at, pixel
+from sample_videos.optics import compiled, inlined, pixel
 
 
 @inlined
@@ -135,10 +135,23 @@ def paint_cones(image, far, owner, cam, cones, coats, lamps, ambient, weave, opa
     """
     n = cones.shape[0]
     depth = np.zeros(n)
+    # the lamps' light as one direction and strength a colour at the middle of each cone
+    glow = np.zeros((n, 3, 3))
     for m in range(n):
         _, _, za = pixel(cam, cones[m, 0], cones[m, 1], cones[m, 2])
         _, _, zb = pixel(cam, cones[m, 4], cones[m, 5], cones[m, 6])
         depth[m] = -(za + zb)
+        for k in range(lamps.shape[0]):
+            lx = lamps[k, 0] - 0.5 * (cones[m, 0] + cones[m, 4])
+            ly = lamps[k, 1] - 0.5 * (cones[m, 1] + cones[m, 5])
+            lz = lamps[k, 2] - 0.5 * (cones[m, 2] + cones[m, 6])
+            d2 = max(0.04, lx * lx + ly * ly + lz * lz)
+            d = math.sqrt(d2)
+            e = max(0.05, lz / d) / (d2 * d)
+            for c in range(3):
+                glow[m, c, 0] += e * lx * lamps[k, 5 + c]
+                glow[m, c, 1] += e * ly * lamps[k, 5 + c]
+                glow[m, c, 2] += e * lz * lamps[k, 5 + c]
     order = np.argsort(depth)
     lit = np.zeros(3)
     height = image.shape[0]
@@ -193,8 +206,8 @@ def paint_cones(image, far, owner, cam, cones, coats, lamps, ambient, weave, opa
                 ny = cam[6] * sx + cam[9] * sy + vy / vn * sz
                 nz = cam[7] * sx + cam[10] * sy + vz / vn * sz
                 for c in range(3):
-                    lit[c] = ambient[c] * (0.6 + 0.4 * nz)
-                light_at(lamps, px + nx * rw, py + ny * rw, pz + nz * rw, nx, ny, nz, 0.25, lit)
+                    e = glow[m, c, 0] * nx + glow[m, c, 1] * ny + glow[m, c, 2] * nz
+                    lit[c] = ambient[c] * (0.6 + 0.4 * nz) + max(0.0, e)
                 k = 1.0
                 if coats[m, 4] > 0:
                     side = (eu * dv - ev * du) * inv / max(r, 1.0)
