@@ -121,8 +121,10 @@ def nose_runs(image: Picture, camera: Camera, table: Table, window_m: float) -> 
     runs = []
     height = table.nose_height
     for rail in RAILS:
-        some = ridges(image, camera, table, rail, (-window_m, window_m), height)
-        some = [r for r in some if r.share > 0.35]
+        wide = ridges(image, camera, table, rail, (-0.03, 0.03), height)
+        # a wriggle on the flank of a much stronger edge is no edge of its own
+        strong = max((r.strength for r in wide), default=0.0)
+        some = [r for r in wide if abs(r.offset) < window_m and r.share > 0.35 and r.strength > 0.3 * strong]
         if some:
             weights = [r.strength * r.share * np.exp(-0.5 * (r.offset / (0.5 * window_m)) ** 2) for r in some]
             # the nose throws a shadow on the bed: of a pair of edges the outer one is the nose

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 import cv2
 import numpy as np
@@ -12,12 +13,12 @@ from calibration.camera import Camera, Floats
 from calibration.cloth import Picture, Quad, Region, cloth_regions, quads
 from calibration.cushions import joint_runs, nose_runs
 from calibration.errors import InputError
-from calibration.model import JOINT_PRIOR, SETBACK_PRIOR, Evidence, Fit, fit
-from calibration.pose import camera_from_corners
+from calibration.model import JOINT_PRIOR, SETBACK_PRIOR, EdgeRun, Evidence, Fit, fit
+from calibration.pose import camera_from_corners, rectangle
 from calibration.result import Calibration
 from calibration.sights import Sight, find_sights
 from calibration.strips import RAIL_TOP_M
-from calibration.table import CORNERS, Table
+from calibration.table import CORNERS, RAILS, Table
 
 FULL_SIDE = 1920  # larger pictures are reduced to this longer side: their lenses do not resolve more
 
@@ -102,30 +103,67 @@ def still(images: Sequence[Picture]) -> Picture:
 def hypotheses(picture: Picture, table: Table) -> list[Found]:
     """All tables that the picture might show, best first."""
     height, width = picture.shape[:2]
-    starts: list[tuple[float, Camera, Floats, Region, Quad]] = []
+    starts: list[tuple[float, Region, Quad]] = []
     for region in cloth_regions(picture, 5):
         for quad in quads(region):
             value = quad.overlap**4 * (0.1 + float(quad.support.mean())) ** 2 * quad.area_share**0.5
-            starts.append((value, None, None, region, quad))  # type: ignore[arg-type]
+            starts.append((value, region, quad))
     starts.sort(key=lambda x: -x[0])
-    starts = starts[:5]
+    near = 0.012 * max(height, width)
+    kept: list[tuple[float, Region, Quad]] = []
+    for value, region, quad in starts:
+        if all(np.abs(quad.corners - other.corners).max() > near for _, _, other in kept):
+            kept.append((value, region, quad))
+    starts = kept[:5]
     posed: list[tuple[float, Camera, Floats, Region, Quad]] = []
-    for value, _, _, region, quad in starts:
+    for value, region, quad in starts:
         for roll in (0, 1):
             corners = np.roll(quad.corners[::-1], roll, axis=0)
             try:
                 first = camera_from_corners(corners, table, (width, height))
             except ValueError:
                 continue
-            if first.cost < 12:
-                posed.append((value * np.exp(-0.15 * first.cost), first.camera, corners, region, quad))
+            if first.cost > 12:
+                continue
+            worth = value * np.exp(-0.15 * first.cost)
+            posed += [(worth, camera, corners, region, quad) for camera in _readings(first.camera, corners, table)]
     posed.sort(key=lambda x: -x[0])
+    looked = []
+    for worth, camera, corners, region, quad in posed[:8]:
+        seen = find_sights(picture, camera, table, 0.12)
+        looked.append((worth * (1 + 0.1 * sum(min(x.strength, 20.0) / 20 for x in seen)), camera, corners, region, quad))
+    looked.sort(key=lambda x: -x[0])
     found = []
-    for _, camera, corners, region, quad in posed[:4]:
+    for _, camera, corners, region, quad in looked[:3]:
         result = refine(picture, camera, corners, table, region, quad)
         if result is not None:
             found.append(result)
     return sorted(found, key=lambda f: -f.score)
+
+
+def _readings(camera: Camera, corners: Floats, table: Table) -> list[Camera]:
+    """The camera, if the region ends where cloth meets rail, and others if at facing cushions it ends with the bed.
+
+    A cushion that faces the camera may lie in its own shade and not be seen as the same cloth.
+    """
+    eye = camera.position
+    w, length = table.width_m, table.length_m
+    gap = {"head": eye[1], "foot": length - eye[1], "left": eye[0], "right": w - eye[0]}
+    facing = [rail for rail in RAILS if gap[rail] > 0.8 * eye[2]]
+    ends = {"head": (0, 1), "right": (1, 2), "foot": (2, 3), "left": (3, 0)}
+    cameras = [camera]
+    for count in range(1, len(facing) + 1):
+        for shaded in combinations(facing, count):
+            runs = []
+            for rail in RAILS:
+                a, b = (corners[k] for k in ends[rail])
+                pixels = a + np.linspace(0.05, 0.95, 12)[:, None] * (b - a)
+                place = camera.unproject(pixels, RAIL_TOP_M)
+                s = place[:, 0] if rail in ("head", "foot") else place[:, 1]
+                if np.isfinite(s).all():
+                    runs.append(EdgeRun(rail, "bed" if rail in shaded else "joint", s, pixels))
+            cameras.append(fit(camera, table, Evidence(edges=runs), distortion=False).camera)
+    return cameras
 
 
 def refine(picture: Picture, camera: Camera, corners: Floats, table: Table, region: Region, quad: Quad) -> Found | None:
@@ -133,26 +171,37 @@ def refine(picture: Picture, camera: Camera, corners: Floats, table: Table, regi
     sights: list[Sight] = []
     setback = SETBACK_PRIOR[0]
     result: Fit | None = None
-    joints = joint_runs(picture, camera, table, JOINT_PRIOR[0], 0.02)
-    result = fit(camera, table, Evidence(edges=joints, corners=corners, corner_sigma_m=0.02))
-    camera = result.camera
-    for window in (0.08, 0.04):
+    joints: list[EdgeRun] = []
+    for window in (0.12, 0.06, 0.035):
         sights = find_sights(picture, camera, table, window)
-        evidence = Evidence(sights, corners=corners)
-        result = fit(camera, table, evidence, setback_m=setback, distortion=window < 0.05)
+        loose = camera.project(rectangle(table.width_m, table.length_m, JOINT_PRIOR[0]), RAIL_TOP_M)
+        evidence = Evidence(sights, joints, corners=loose, corner_sigma_m=0.04)
+        result = fit(camera, table, evidence, setback_m=setback, distortion=window < 0.1)
         camera, setback = result.camera, result.setback_m
+        joints = joint_runs(picture, camera, table, result.joint_m, 0.02 if window > 0.1 else 0.012)
     joints = joint_runs(picture, camera, table, JOINT_PRIOR[0], 0.012)
     evidence = Evidence(sights, joints)
     result = fit(camera, table, evidence, setback_m=setback)
     cover, beyond = coverage(region, result.camera, table, result.joint_m)
-    score = cover - beyond + 0.03 * len(sights) + 0.05 * len(joints)
+    score = cover - beyond + _agreement(result, evidence)
     return Found(result, evidence, score, cover, beyond, region, quad)
+
+
+def _agreement(result: Fit, evidence: Evidence) -> float:
+    """What the sights and edges that fit are worth, beside the cloth."""
+    limit = max(1.5, 0.0012 * max(result.camera.width, result.camera.height))
+    order = [x for rail in RAILS for x in evidence.sights if x.rail == rail]
+    worth = sum(min(x.strength, 20.0) / 20 * max(0.0, 1 - (e / limit) ** 2) for x, e in zip(order, result.sight_px, strict=True))
+    true = float(np.mean(result.edge_px < limit)) if len(result.edge_px) else 0.0
+    rails = len({run.rail for run in evidence.edges})
+    return 0.04 * worth + 0.08 * rails * true
 
 
 def finish(picture: Picture, found: Found, table: Table) -> Found:
     """Last rounds on the noses themselves."""
     result, sights = found.fit, found.evidence.sights
-    for window in (0.02, 0.012, 0.01):
+    pinned = len({x.rail for x in sights}) >= 3 and len(sights) >= 8
+    for window in (0.012, 0.009) if pinned else (0.02, 0.012, 0.01):
         again = find_sights(picture, result.camera, table, 0.02)
         sights = again if len(again) >= len(sights) - 2 else sights
         noses = nose_runs(picture, result.camera, table, window)

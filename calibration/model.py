@@ -33,7 +33,8 @@ class EdgeRun:
     Parameters
     ----------
     rail : name.
-    kind : ``nose``, ``joint`` (cloth meets rail) or ``free`` (straight, parallel, at an unknown distance).
+    kind : ``nose``, ``joint`` (cloth meets rail), ``bed`` (where the bed ends at a cushion that faces the camera) or
+        ``free`` (straight, parallel, at an unknown distance).
     s : (n,) metres along the rail.
     pixels : (n, 2) where the edge was found.
     offset : distance inside the nose line, metres, as first seen.
@@ -82,6 +83,7 @@ class Fit:
     joint_m, setback_m : cloth's edge and sights, metres behind the nose lines.
     cost : robust cost.
     rms_px : root mean square of edges' and sights' distances from where the model has them, outliers left out.
+    edge_px, sight_px : distances of each edge sample across its line and of each sight along its rail, pixels.
     covariance : (9, 9) of log focal, bend (2), turn (3, radians) and shift (3, metres).
     """
 
@@ -90,6 +92,8 @@ class Fit:
     setback_m: float
     cost: float
     rms_px: float
+    edge_px: Floats
+    sight_px: Floats
     covariance: Floats
 
 
@@ -138,7 +142,7 @@ def _rows(table: Table, evidence: Evidence, start: Camera) -> _Rows:
 
     for run in evidence.edges:
         along, outward = rail_axes(run.rail)
-        height = table.nose_height if run.kind == "nose" else RAIL_TOP_M
+        height = {"nose": table.nose_height, "bed": 0.0}.get(run.kind, RAIL_TOP_M)
         thin = _thinned(run)
         base = np.column_stack([rail_point(table, run.rail, run.s[thin], 0.0), np.full(len(thin), height)])
         which = next((k for k, r in enumerate(free_runs) if r is run), -1)
@@ -215,7 +219,7 @@ def fit(
     residual, jacobian = _linearise(state, rows, start, tie)
     cost = _robust_cost(residual)
     for _ in range(rounds):
-        weight = (1 + (residual / ROBUST) ** 2) ** -0.5
+        weight = _weights(residual)
         weighted = jacobian * weight[:, None]
         normal, right = jacobian.T @ weighted, weighted.T @ residual
         improved = False
@@ -240,13 +244,14 @@ def fit(
         if gain < 1e-4 * (1 + cost):
             break
     camera = state.camera(start, unit)
-    pixels = _pixel_errors(state, rows, start, unit)
+    edge_px, sight_px = _pixel_errors(state, rows, start, unit)
+    pixels = np.concatenate([edge_px, sight_px])
     limit = max(3 * 1.48 * float(np.median(pixels)), 1.0) if len(pixels) else 1.0
     good = pixels[pixels < limit]
     rms = float(np.sqrt(np.mean(good**2))) if len(good) else float("inf")
-    weight = (1 + (residual / ROBUST) ** 2) ** -0.5
+    weight = _weights(residual)
     covariance = np.linalg.pinv(jacobian.T @ (jacobian * weight[:, None]))[:9, :9]
-    return Fit(camera, float(state.joint), float(state.setback), cost, rms, covariance)
+    return Fit(camera, float(state.joint), float(state.setback), cost, rms, edge_px, sight_px, covariance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +261,7 @@ class _Tie:
     rest: Floats
     slack: float
     unit: float
+    stiff: Floats = field(default_factory=lambda: np.array([1.0, 3.0]))  # k2 is for what k1 cannot explain
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,12 +377,12 @@ def _linearise(state: _State, rows: _Rows, like: Camera, tie: _Tie) -> tuple[Flo
         jacobians.append(-np.einsum("ni,nij->nj", direction, full[which]))
     prior = np.zeros((5, count))
     prior[0, 0] = 1 / FOCAL_PRIOR[1]
-    prior[1, 1] = prior[2, 2] = 1 / tie.slack
+    prior[1, 1], prior[2, 2] = tie.stiff / tie.slack
     prior[3, 9], prior[4, 10] = 1 / JOINT_PRIOR[1], 1 / SETBACK_PRIOR[1]
     values = np.array(
         [
             (state.log_focal - np.log(FOCAL_PRIOR[0] * tie.unit)) / FOCAL_PRIOR[1],
-            *((state.bend - tie.rest) / tie.slack),
+            *((state.bend - tie.rest) / tie.slack * tie.stiff),
             (state.joint - JOINT_PRIOR[0]) / JOINT_PRIOR[1],
             (state.setback - SETBACK_PRIOR[0]) / SETBACK_PRIOR[1],
         ]
@@ -385,15 +391,23 @@ def _linearise(state: _State, rows: _Rows, like: Camera, tie: _Tie) -> tuple[Flo
     return residual, np.nan_to_num(np.concatenate([*jacobians, prior]))
 
 
+def _weights(residual: Floats) -> Floats:
+    """Pull of each residual; what is known before looking (the last five) keeps its full pull."""
+    weight = (1 + (residual / ROBUST) ** 2) ** -0.5
+    weight[-5:] = 1
+    return weight
+
+
 def _robust_cost(residual: Floats) -> float:
-    return float(np.sum(2 * ROBUST**2 * (np.sqrt(1 + (residual / ROBUST) ** 2) - 1)) / 2)
+    seen, prior = residual[:-5], residual[-5:]
+    return float(ROBUST**2 * np.sum(np.sqrt(1 + (seen / ROBUST) ** 2) - 1) + 0.5 * np.sum(prior**2))
 
 
-def _pixel_errors(state: _State, rows: _Rows, like: Camera, unit: float) -> Floats:
+def _pixel_errors(state: _State, rows: _Rows, like: Camera, unit: float) -> tuple[Floats, Floats]:
     pixels, by_world, _ = _project(state, rows, like, unit)
     off = rows.pixels - pixels
     reach = np.einsum("nij,nj->ni", by_world, rows.along)
     t = reach / np.maximum(np.linalg.norm(reach, axis=1, keepdims=True), 1e-9)
     across = np.abs(off[:, 0] * -t[:, 1] + off[:, 1] * t[:, 0])
     along = np.abs((off * t).sum(axis=1))
-    return np.concatenate([across[rows.kind == 0], along[rows.kind == 1]])
+    return across[rows.kind == 0], along[rows.kind == 1]

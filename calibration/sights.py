@@ -14,7 +14,7 @@ from calibration.strips import RAIL_TOP_M, cut, rail_length, rail_point
 from calibration.table import RAILS, Table
 
 BLOB_M = 0.007  # half the size of a sight, roughly: round ones are 12 mm wide, diamonds 11 by 25 mm
-BAND_M = (-0.175, -0.03)  # where sights are looked for, metres inside the nose line (negative: on the rail)
+BAND_M = (-0.18, -0.03)  # where sights are looked for, metres inside the nose line (negative: on the rail)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ def _row(
                 for q in slots[m]:
                     rate = (q[0] - p[0]) / (expected[m] - expected[k])
                     slope = (q[1] - p[1]) / (expected[m] - expected[k])
-                    if abs(rate - 1) > 0.09 or abs(slope) > 0.03:
+                    if abs(rate - 1) > max(0.05, 1.25 * window_m) or abs(slope) > max(0.03, 0.6 * window_m):
                         continue
                     row = []
                     for n in range(count):
