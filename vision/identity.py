@@ -27,6 +27,8 @@ CROP_RADIUS = 10.5  # of the ball in it: a third of the crop is what lies around
 CLASSES = 19  # sixteen numbers, red and yellow without number, and no ball at all
 RED, YELLOW, NOTHING = 16, 17, 18
 
+STRAY = -9.0  # log-likelihood that a track is none of the numbers, beside its best one
+
 #: Balls that a game is played with.
 GAMES: Mapping[str, tuple[int, ...]] = {
     "8-ball": tuple(range(16)),
@@ -188,30 +190,50 @@ class Assigner:
         self.evidence.pop(track, None)
 
     def assign(self) -> dict[Hashable, tuple[int, float]]:
-        """Number and probability of each track; the likeliest assignment as a whole."""
+        """Number and probability of each track, in the likeliest assignment as a whole.
+
+        A track that fits no number left (there are more tracks than numbers, or it is no ball) is missing from the answer.
+        """
         tracks = list(self.evidence)
         if not tracks:
             return {}
         allowed = list(self.numbers)
         table = np.array([self.evidence[t] for t in tracks])[:, allowed]
-        rows, columns = linear_sum_assignment(-table)
+        table = table - table.max(axis=1, keepdims=True)
+        spare = np.where(np.eye(len(tracks), dtype=bool), STRAY, -1e6)
+        rows, columns = linear_sum_assignment(-np.hstack([table, spare]))
         p = marginals(table)
-        return {tracks[r]: (allowed[c], float(p[r, c])) for r, c in zip(rows, columns, strict=True)}
+        return {tracks[r]: (allowed[c], float(p[r, c])) for r, c in zip(rows, columns, strict=True) if c < len(allowed)}
 
 
-def marginals(log_like: Floats, rounds: int = 60) -> Floats:
+def marginals(log_like: Floats, stray: float = STRAY) -> Floats:
     """Probability (n, m) of each number for each track when no number is given twice.
 
-    The sum over all assignments is out of reach for sixteen balls; Sinkhorn's scaling of the likelihoods (rows sum to one,
-    columns to at most one) is its Bethe approximation and exact where at most two tracks compete.
+    The sum over all assignments, by dynamic programming over the sets of numbers given so far (n 2^m terms, m at most 16);
+    each track may also be none of them, at a likelihood of exp(``stray``).
     """
-    p = np.exp(log_like - log_like.max(axis=1, keepdims=True))
-    p = np.maximum(p, 1e-12)
-    for _ in range(rounds):
-        p = p / p.sum(axis=1, keepdims=True)
-        p = p / np.maximum(p.sum(axis=0, keepdims=True), 1.0)
-    p = p / p.sum(axis=1, keepdims=True)
-    return np.asarray(p)
+    n, m = log_like.shape
+    like = np.exp(log_like - log_like.max(axis=1, keepdims=True, initial=stray))
+    none = np.exp(stray - log_like.max(axis=1, initial=stray))
+    forward = np.zeros((n + 1, 2**m))
+    forward[0, 0] = 1.0
+    for k in range(n):
+        forward[k + 1] = none[k] * forward[k]
+        for j in range(m):
+            old, new = (f.reshape(-1, 2, 2**j) for f in (forward[k], forward[k + 1]))
+            new[:, 1] += like[k, j] * old[:, 0]
+        forward[k + 1] /= forward[k + 1].sum()
+    backward = np.ones(2**m)
+    p = np.empty((n, m))
+    for k in reversed(range(n)):
+        before = none[k] * backward
+        for j in range(m):
+            after = backward.reshape(-1, 2, 2**j)[:, 1]
+            p[k, j] = like[k, j] * float((forward[k].reshape(-1, 2, 2**j)[:, 0] * after).sum())
+            before.reshape(-1, 2, 2**j)[:, 0] += like[k, j] * after
+        p[k] /= p[k].sum() + none[k] * float(forward[k] @ backward)
+        backward = before / before.max()
+    return p
 
 
 def unnumbered_p(detections: Iterable[Detections]) -> float:

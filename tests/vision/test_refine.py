@@ -1,0 +1,117 @@
+"""Refined centres against discs whose place is known, and covariances against the errors made."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from calibration.camera import Camera
+from tests.vision.picture import BLUE_CLOTH, GREEN_CLOTH, table
+from vision.detections import Detections
+from vision.refine import outlines, refine
+
+RED, YELLOW, BLACK, WHITE, NAVY = (40, 40, 200), (40, 200, 230), (25, 25, 25), (225, 235, 240), (110, 40, 20)
+
+
+def guess(balls: list[tuple[float, float, float]], seed: int = 0, off: float = 0.12) -> Detections:
+    rng = np.random.default_rng(seed)
+    b = np.array(balls)
+    return Detections.of(b[:, :2] + rng.uniform(-off, off, (len(b), 2)) * b[:, 2:], b[:, 2] * 1.06, np.ones(len(b)))
+
+
+@pytest.mark.parametrize("radius", [5.0, 10.0, 26.0])
+@pytest.mark.parametrize("colour", [RED, YELLOW, BLACK, WHITE])
+@pytest.mark.parametrize("cloth", [BLUE_CLOTH, GREEN_CLOTH])
+def test_centre_to_a_fraction_of_a_pixel(
+    radius: float, colour: tuple[int, int, int], cloth: tuple[int, int, int]
+) -> None:
+    ball = (45.3, 43.6, radius)
+    found = refine(table([ball], [colour], cloth), guess([ball], off=0.15))
+    error = np.hypot(*(found.centre[0] - ball[:2]))
+    assert error < max(0.25, 0.04 * radius)
+    assert found.radius[0] == pytest.approx(radius, rel=0.08)
+
+
+def test_a_stripe_does_not_pull_the_centre() -> None:
+    ball = (45.2, 45.7, 14.0)
+    found = refine(table([ball], [RED], stripe=True), guess([ball]))
+    assert np.hypot(*(found.centre[0] - ball[:2])) < 0.5
+
+
+def test_a_touching_neighbour_does_not_pull_the_centre() -> None:
+    balls = [(33.0, 45.0, 12.0), (57.0, 45.0, 12.0)]
+    found = refine(table(balls, [RED, WHITE]), guess(balls))
+    assert np.abs(found.centre - np.array(balls)[:, :2]).max() < 0.6
+
+
+def test_given_outline_is_kept() -> None:
+    ball = (45.0, 45.0, 14.0)
+    d = guess([ball])
+    found = refine(table([ball], [YELLOW]), d, outline=np.array([[[14.0, 0], [0, 14.0]]]))
+    assert np.hypot(*(found.centre[0] - ball[:2])) < 0.3
+    assert found.radius[0] == d.radius[0]
+
+
+def test_outline_matrix_of_a_camera() -> None:
+    camera = Camera.looking([0.6, -1.5, 1.8], [0.6, 1.2, 0.0])
+    rim = camera.outline([1.1, 2.2], 0.0286, 64)
+    matrix = outlines(rim[None])[0]
+    circle = np.linalg.solve(matrix, (rim - rim.mean(axis=0)).T)
+    np.testing.assert_allclose(np.hypot(*circle), 1.0, atol=0.01)
+
+
+def test_covariance_is_honest_on_rendered_pictures() -> None:
+    """Squared errors in units of the covariance follow a chi-square with two degrees of freedom, as far as tails go."""
+    dataset = pytest.importorskip("sample_videos.dataset", reason="the renderer's extra is not installed")
+    rng = np.random.default_rng(7)
+    squared, share = [], []
+    for image, labels, _ in dataset.pictures(14, seed=905, size=(800, 450)):
+        balls = [b for b in labels if b.visible > 0.9 and b.blur < 0.6 and b.radius > 4]
+        inside = [
+            b
+            for b in balls
+            if b.box[0] > 1 and b.box[1] > 1 and b.box[0] + b.box[2] < 799 and b.box[1] + b.box[3] < 449
+        ]
+        every = [b for b in labels if b.visible > 0.3]
+        if not inside:
+            continue
+        middle = np.array([[b.box[0] + b.box[2] / 2 - 0.5, b.box[1] + b.box[3] / 2 - 0.5] for b in every])
+        radius = np.array([b.radius for b in every])
+        start = middle + rng.normal(0, 0.05, middle.shape) * radius[:, None]
+        found = refine(np.asarray(image), Detections.of(start, radius * 1.03, np.ones(len(every))))
+        keep = np.array([b in inside for b in every])
+        error = (found.centre - middle)[keep]
+        squared += list(np.einsum("ni,nij,nj->n", error, np.linalg.inv(found.cov[keep]), error))
+        share += list(np.hypot(*error.T) / radius[keep])
+    c = np.array(squared)
+    assert len(c) > 60
+    assert np.median(share) < 0.06
+    assert np.mean(c > 5.99) < 0.13  # 0.05 expected; the bound is four standard deviations of the sample away
+    assert (
+        0.25 < np.median(c) < 2.2
+    )  # 1.39 expected; errors have heavier tails than normal ones, so the middle is narrower
+
+
+def test_streak_of_a_moving_ball() -> None:
+    ball = (45.0, 45.0, 14.0)
+    way = (9.0, 5.2)
+    found = refine(table([ball], [WHITE], streak=way, shadow=False, highlight=False), guess([ball], off=0.05))
+    streak = found.streak[0]
+    assert np.isfinite(streak).all()
+    along = abs(streak @ np.array(way)) / (np.hypot(*streak) * np.hypot(*way))
+    assert along > 0.95
+    assert np.hypot(*streak) == pytest.approx(np.hypot(*way), rel=0.45)
+
+
+def test_a_still_ball_has_no_streak() -> None:
+    ball = (45.0, 45.0, 14.0)
+    found = refine(table([ball], [NAVY]), guess([ball]))
+    assert not np.isfinite(found.streak).any() or np.hypot(*found.streak[0]) < 4
+
+
+def test_nothing_to_refine_and_balls_at_the_edge() -> None:
+    image = table([(2.0, 3.0, 10.0)], [RED])
+    assert len(refine(image, Detections.empty())) == 0
+    found = refine(image, Detections.of([[2.0, 3.0], [89.0, 89.0]], [10.0, 10.0], [1.0, 0.3]))
+    assert np.isfinite(found.centre).all()
+    assert np.isfinite(found.cov).all()
