@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -60,6 +60,8 @@ class Desk:
         self._put_back = False
         self._version = 0
         self._alert: dict[str, Any] | None = None
+        #: Length, width and ball of the table that the camera found, metres; None until then.
+        self.table_size: dict[str, float] | None = None
 
     # -- matches -------------------------------------------------------------------------------------------------
     def resume(self) -> bool:
@@ -150,18 +152,41 @@ class Desk:
             balls_now = self._balls
         self.hub.publish("balls", {"balls": balls_now, "t_s": round(t_s, 3)})
 
-    def on_shot(self, seen: SeenShot) -> None:
-        """A shot is finished: keep it, rule on it, say so."""
+    @property
+    def game(self) -> str:
+        """The game that is being played, or would be."""
+        session = self.session
+        return self.club.match.game if session is None else session.game.value
+
+    @property
+    def rack_due(self) -> bool:
+        """Whether a rack has to be set up now."""
+        session = self.session
+        return session is not None and session.state.is_break
+
+    def on_table(self, table: Mapping[str, float]) -> None:
+        """The table's sizes; matches that begin from now on are played on it."""
+        with self._lock:
+            self.table_size = dict(table)
+            record = self.record
+            if record is None or record.options.get("table") == self.table_size:
+                return
+            # Nothing was played yet: the match begins with the table it is played on.
+            if self.store.amend(record.id, {**record.options, "table": self.table_size}):
+                self.open(self.store.match(record.id))
+
+    def on_shot(self, seen: SeenShot) -> tuple[str, int] | None:
+        """A shot is finished: keep it, rule on it, say so. Gives match and number for its clip."""
         with self._lock:
             session, record = self.session, self.record
             if session is None or record is None:
                 log.info("a shot was seen, but no match is being played")
-                return
+                return None
             if session.paused:
                 session.remark("camera", {"unruled": {"start_s": round(seen.shot.start_s, 3), "why": "time-out"}})
-                return
+                return None
             if session.over:
-                return
+                return None
             took, self._took = self._took, None
             extension, self._extension = self._extension, False
             try:
@@ -171,15 +196,13 @@ class Desk:
                 session.remark("camera", {"unruled": {"start_s": round(seen.shot.start_s, 3), "why": str(error)[:300]}})
                 self._alert = {"code": "unruled", "what": str(error)[:300]}
                 self.publish()
-                return
+                return None
             except StoreFault as error:
                 log.error("%s", error)
                 self._alert = {"code": "store", "what": str(error)[:300]}
                 self.publish()
-                return
+                return None
             shot = session.shots
-            if seen.clip is not None:
-                self._keep_clip(record.id, shot, seen)
             if self._watch:
                 self.store.dispute(record.id, shot, "watch", {"text": "hit watched"})
                 self._watch = False
@@ -191,13 +214,16 @@ class Desk:
             if seen.rest_wall_s is not None:
                 self.metrics.latency(time.monotonic() - seen.rest_wall_s)
             self.publish()
+            return record.id, shot
 
-    def _keep_clip(self, match: str, shot: int, seen: SeenShot) -> None:
-        assert seen.clip is not None
+    def on_clip(self, match: str, shot: int, file: Path, began_s: float) -> None:
+        """A clip is written: keep it within the budget, and let pages offer it."""
         try:
-            self.store.add_clip(match, shot, seen.clip, seen.clip_began_s, self.club.keep.clips_mb * MB)
+            self.store.add_clip(match, shot, file, began_s, self.club.keep.clips_mb * MB)
         except (OSError, StoreFault) as error:
             log.warning("clip of shot %d not kept: %s", shot, error)
+            return
+        self.publish()
 
     def clip_file(self) -> Path | None:
         """Where the camera may write the clip of the shot that begins now; None where no clip is wanted."""
@@ -417,9 +443,6 @@ class Desk:
         }
         return self.begin(opening, command.language)
 
-    #: Length, width and ball of the table that the camera found, metres; None until then.
-    table_size: dict[str, float] | None = None
-
     def _correct(self, visitor: Visitor, session: Session, command: ask.Correct) -> News:
         if self.club.page.corrections == "referee" and visitor.role is not Role.REFEREE:
             raise PermissionError("at this table only the referee corrects a shot")
@@ -445,14 +468,13 @@ class Desk:
 
     def _set_state(self, who: str, session: Session, command: ask.SetState) -> News:
         names = session.players
-        pair = lambda values: None if values is None else dict(zip(names, values, strict=True))  # noqa: E731
         return session.set_state(
             who,
             shooter=names[command.shooter],
             on_table=command.on_table,
             cue_ball=command.cue_ball,
-            score=pair(command.score),
-            groups=pair(command.groups),
+            score=_by_name(names, command.score),
+            groups=_by_name(names, command.groups),
             **({"break": True} if command.is_break else {}),
         )
 
@@ -474,6 +496,10 @@ class Desk:
             raise InputError("the extension of this rack has been used")
         self.clock.extend()
         self._extension = True
+
+
+def _by_name(names: tuple[str, str], values: Sequence[Any] | None) -> dict[str, Any] | None:
+    return None if values is None else dict(zip(names, values, strict=True))
 
 
 def _call_of(command: ask.Call) -> Any:

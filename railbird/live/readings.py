@@ -76,15 +76,15 @@ def readings(shot: Mapping[str, Any], *, call_shot: bool = False) -> list[Readin
                     changed[number]["p"] = 1.0
                 else:
                     del changed[number]
-                detail = {"event": dict(event), "there": there}
+                about = {"event": dict(event), "there": there}
                 name = f"event:{number}:{'yes' if there else 'no'}"
-                found.append(Reading(name, "event", detail, {"events": changed}, float(event["t_s"])))
+                found.append(Reading(name, "event", about, {"events": changed}, float(event["t_s"])))
     observed, suspected = list(shot.get("observed", ())), dict(shot.get("suspected", {}))
     for code, p in sorted(suspected.items(), key=lambda item: -item[1]):
         for there in (True, False):
             codes = [c for c in observed if c != code] + ([code] if there else [])
             facts = {"observed": codes, "suspected": {c: q for c, q in suspected.items() if c != code}}
-            detail = {"code": code, "there": there, "p": round(float(p), 3)}
+            detail: dict[str, Any] = {"code": code, "there": there, "p": round(float(p), 3)}
             found.append(Reading(f"suspected:{code}:{'yes' if there else 'no'}", "suspected", detail, facts, None))
     if call_shot and shot.get("call") is None:
         for event in events:

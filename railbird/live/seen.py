@@ -38,29 +38,43 @@ class SeenShot:
     shot : the facts.
     paths : ball -> rows of ``t_s, x, y`` (seconds, metres, table frame).
     rest_wall_s : when the picture of the last ball at rest arrived, ``time.monotonic`` seconds, for the latency.
-    clip : the shot's clip, where one was recorded.
-    clip_began_s : the stream's time of the clip's first picture, seconds.
-    clip_corners : the table's corners in the clip's pictures, pixels, by name.
+    corners : the table's corners in the clip's pictures, pixels, by name.
     """
 
     shot: Shot
     paths: Mapping[int, Sequence[Sequence[float]]] = field(default_factory=dict)
     rest_wall_s: float | None = None
-    clip: Path | None = None
-    clip_began_s: float = 0.0
-    clip_corners: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    corners: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
 
 class Desk(Protocol):
-    """Where a camera reports to; every method may be called from the camera's thread and returns quickly."""
+    """Where a camera reports to; every method may be called from the camera's threads and returns quickly."""
 
-    def on_state(self, state: CameraState, text: str = "") -> None: ...
+    @property
+    def game(self) -> str:
+        """The game that is being played."""
 
-    def on_balls(self, t_s: float, balls: Mapping[int, Point]) -> None: ...
+    @property
+    def rack_due(self) -> bool:
+        """Whether a rack has to be set up now."""
 
-    def on_shot(self, seen: SeenShot) -> None: ...
+    def on_table(self, table: Mapping[str, float]) -> None:
+        """The table was found; its sizes in metres."""
 
-    def clip_file(self) -> Path | None: ...
+    def on_state(self, state: CameraState, text: str = "") -> None:
+        """The camera's state, with a reason where there is one."""
+
+    def on_balls(self, t_s: float, balls: Mapping[int, Point]) -> None:
+        """Where the balls are, metres."""
+
+    def on_shot(self, seen: SeenShot) -> tuple[str, int] | None:
+        """A finished shot; gives match and number under which its clip is to be kept."""
+
+    def clip_file(self) -> Path | None:
+        """Where the clip of the shot that begins now may be written."""
+
+    def on_clip(self, match: str, shot: int, file: Path, began_s: float) -> None:
+        """A clip is written; ``began_s`` is the stream's time of its first picture."""
 
 
 class Camera(Protocol):

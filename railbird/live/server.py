@@ -24,7 +24,7 @@ from starlette.concurrency import run_in_threadpool
 
 from calibration.errors import InputError
 from calibration.table import Table
-from railbird.games import GAMES, RULE_SETS
+from railbird.games import GAMES, RULE_SETS, one_of
 from railbird.live.access import COOKIE, COOKIE_S, Access, Limit, Role, Visitor
 from railbird.live.catalogue import page_words
 from railbird.live.desk import Desk
@@ -385,7 +385,9 @@ def _checks(app: FastAPI, parts: Parts) -> None:
     async def check(request: Request, at: float, game: str, rules: str = "wpa-2025", language: str = "en") -> Response:
         """An uploaded clip: the body is the file itself, so that no name of it ever comes here."""
         need(request, access, Role.PLAYER)
-        _one_of("game", game, GAMES), _one_of("rules", rules, RULE_SETS), _one_of("language", language, LANGUAGES)
+        one_of("game", game, GAMES)
+        one_of("rules", rules, RULE_SETS)
+        one_of("language", language, LANGUAGES)
         if not 0 <= at <= 600:
             raise InputError("at: seconds from the clip's start, 0 to 600")
         caller = request.client.host if request.client else "?"
@@ -458,11 +460,6 @@ def _checks(app: FastAPI, parts: Parts) -> None:
         homes = sorted((p for p in folder.iterdir() if p.is_dir()), key=lambda p: p.stat().st_mtime)
         for home in homes[:-CHECKS_KEPT]:
             shutil.rmtree(home, ignore_errors=True)
-
-
-def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise InputError(f"{name} {value[:20]!r}: one of {', '.join(allowed)}")
 
 
 # -- the service ---------------------------------------------------------------------------------------------------

@@ -73,25 +73,26 @@ def assemble(club: Club, camera: Camera | None, *, resume: bool = True) -> Runni
     if resume:
         desk.resume()
     parts = Parts(desk, store, hub, access, metrics, camera, _base_url(club))
-    config = uvicorn.Config(
-        create_app(parts),
-        host=club.page.host,
-        port=club.page.port,
-        http=PatientProtocol,
-        ws="websockets-sansio",
-        ws_max_size=MESSAGE_BYTES,
-        ws_max_queue=8,
-        ws_ping_interval=20.0,
-        ws_ping_timeout=20.0,
-        limit_concurrency=MOST_CONNECTIONS,
-        timeout_keep_alive=15,
-        timeout_graceful_shutdown=3,
-        access_log=False,
-        log_config=None,
-        server_header=False,
-        proxy_headers=False,
-    )
+    config = uvicorn.Config(create_app(parts), host=club.page.host, port=club.page.port, **server_options())
     return Running(parts, config)
+
+
+def server_options() -> dict[str, Any]:
+    """How the server is run: sizes, waits and numbers are limited, and it tells nothing about itself."""
+    return {
+        "http": PatientProtocol,
+        "ws": "websockets-sansio",
+        "ws_max_size": MESSAGE_BYTES,
+        "ws_ping_interval": 20.0,
+        "ws_ping_timeout": 20.0,
+        "limit_concurrency": MOST_CONNECTIONS,
+        "timeout_keep_alive": 15,
+        "timeout_graceful_shutdown": 3,
+        "access_log": False,
+        "log_config": None,
+        "server_header": False,
+        "proxy_headers": False,
+    }
 
 
 def run(running: Running) -> None:

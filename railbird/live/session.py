@@ -183,8 +183,7 @@ class Session:
                 "start_s": round(seen.shot.start_s, 3),
                 "end_s": round(seen.shot.end_s, 3),
                 "paths": thin_paths(seen.paths),
-                "corners": {k: [round(float(v), 1) for v in at] for k, at in seen.clip_corners.items()},
-                "clip_began_s": round(seen.clip_began_s, 3),
+                "corners": {k: [round(float(v), 1) for v in at] for k, at in seen.corners.items()},
                 "remarks": remarks,
             }
             self._note("camera", {"seen": note})
@@ -489,7 +488,6 @@ class Session:
         with self._lock:
             state, options = self._match.state, self._match.options
             names = options.players
-            pair = lambda values: dict(zip(names, values, strict=True))  # noqa: E731
             steps = self._match.steps
             rulings = [s.ruling for s in steps if s.ruling is not None]
             shots = self._shot_steps()
@@ -502,9 +500,9 @@ class Session:
                 "break_order": options.break_order.value,
                 "shot_clock_s": options.shot_clock_s,
                 "table": options.table.to_json(),
-                "score": pair(state.score),
-                "groups": pair([g.value for g in state.groups]) if state.groups else None,
-                "fouls_in_row": pair(state.fouls_in_row),
+                "score": _by_name(names, state.score),
+                "groups": _by_name(names, [g.value for g in state.groups]) if state.groups else None,
+                "fouls_in_row": _by_name(names, state.fouls_in_row),
                 "shooter": None if state.lag_needed else names[state.shooter],
                 "cue_ball": state.cue_ball.value,
                 "break": state.is_break,
@@ -583,6 +581,10 @@ class Session:
     def _row(self, step: Step) -> dict[str, Any]:
         assert step.ruling is not None
         return _brief(step.ruling)
+
+
+def _by_name(names: tuple[str, str], values: Sequence[Any]) -> dict[str, Any]:
+    return dict(zip(names, values, strict=True))
 
 
 def _shown(ruling: Ruling) -> dict[str, Any]:

@@ -139,6 +139,14 @@ class Store:
         )
         return record
 
+    def amend(self, match: str, options: Mapping[str, Any]) -> bool:
+        """Change the opening of a match in which nothing was played yet; whether that was so."""
+        with self._lock:
+            if self._read("SELECT 1 FROM lines WHERE match = ? AND kind = 'script' LIMIT 1", (match,)):
+                return False
+            self._write("UPDATE matches SET options = ? WHERE id = ?", (_dumps(options), match))
+            return True
+
     def end(self, match: str, winner: str | None) -> None:
         """Close a match; its lines stay."""
         self._write("UPDATE matches SET ended = ?, winner = ? WHERE id = ?", (time.time(), winner, match))
