@@ -17,6 +17,7 @@ BALL_ANGLE = 0.17  # radians, one sigma of a push's direction off the line of ce
 RAIL_ANGLE = 0.45
 SEEN_JUMP = 0.07  # m/s, one sigma of what may escape notice in the partner
 NOTHING = 14.0  # cost of a kink that nothing explains
+LEAP = 0.05  # metres between two pieces that no ball can have jumped
 OPENING = 0.13  # metres from a pocket's centre within which jaws explain a kink
 
 
@@ -33,14 +34,11 @@ class Jump:
     jump: Floats
     sigma: float
     gap: float
+    departs: bool  # from rest
 
     @property
     def size(self) -> float:
         return float(np.hypot(self.jump[0], self.jump[1]))
-
-    @property
-    def departs(self) -> bool:
-        return float(np.hypot(self.before[0], self.before[1])) < STILL
 
 
 @dataclass(slots=True)
@@ -70,20 +68,42 @@ class Trail:
         return np.asarray(c[:, 0] + c[:, 1] * s + c[:, 2] * s * s)
 
     def moves(self) -> bool:
-        return any(np.hypot(*p.c[1]) > STILL for p in self.pieces)
+        return any(not rests(p) for p in self.pieces)
 
 
 def jumps_of(ball: int, pieces: list[Piece], margin: float) -> list[Jump]:
-    """The kinks between pieces at which the velocity jumps."""
-    out = []
-    for left, right in zip(pieces, pieces[1:], strict=False):
-        t, place, gap = crossing(left, right, margin)
-        before, after = left.velocity(t), right.velocity(t)
-        sigma = float(np.hypot(left.velocity_sigma(t), right.velocity_sigma(t)))
-        jump = after - before
-        if np.hypot(*jump) > max(3.0 * sigma, 0.03):
-            out.append(Jump(ball, t, left.end_s - margin, right.begin_s + margin, place, before, jump, sigma, gap))
+    """The kinks between pieces at which the velocity jumps.
+
+    A piece of a few looks says little of its velocity: across it the pieces on either side are compared as well.
+    """
+    out: list[Jump] = []
+    firm = [k for k, piece in enumerate(pieces) if piece.last - piece.first >= 3 or k in (0, len(pieces) - 1)]
+    for a, b in zip(firm, firm[1:], strict=False):
+        steps = [_jump(ball, pieces[k], pieces[k + 1], margin) for k in range(a, b)]
+        found = [j for j in steps if j.size > max(3.5 * j.sigma, 0.03)]
+        if not found and b > a + 1:
+            whole = _jump(ball, pieces[a], pieces[b], margin)
+            found = [whole] if whole.size > max(3.5 * whole.sigma, 0.03) else []
+        out += found
     return out
+
+
+def _jump(ball: int, left: Piece, right: Piece, margin: float) -> Jump:
+    t, place, gap = crossing(left, right, margin)
+    departs = rests(left)
+    before = np.zeros(2) if departs else left.velocity(t)
+    after = np.zeros(2) if rests(right) else right.velocity(t)
+    mine = 0.004 if departs else left.velocity_sigma(t)
+    theirs = 0.004 if rests(right) else right.velocity_sigma(t)
+    sigma = float(np.hypot(mine, theirs))
+    return Jump(ball, t, left.end_s - margin, right.begin_s + margin, place, before, after - before, sigma, gap, departs)
+
+
+def rests(piece: Piece) -> bool:
+    """Whether a piece shows a ball at rest."""
+    speed = float(np.hypot(piece.c[1, 0], piece.c[1, 1]))
+    loose = float(np.sqrt(piece.spread[1, 1]))
+    return piece.last - piece.first >= 2 and speed < max(STILL, 3 * loose) and loose < 0.05
 
 
 def tidy(pieces: list[Piece], sigma: float) -> tuple[list[Piece], list[int]]:
@@ -101,14 +121,20 @@ def tidy(pieces: list[Piece], sigma: float) -> tuple[list[Piece], list[int]]:
                 stray += range(piece.first, piece.last + 1)
                 continue
         out.append(piece)
+    while len(out) > 1 and out[-1].last - out[-1].first < 3:
+        t = 0.5 * (out[-2].end_s + out[-1].begin_s)
+        if np.hypot(*(out[-2].at(t) - out[-1].at(t))) < LEAP + 3 * sigma:
+            break
+        stray += range(out[-1].first, out[-1].last + 1)
+        out.pop()
     return out, stray
 
 
 class Explainer:
     """Names the kinks of a shot. ``trails`` by ball, all of one shot; ``frame_s`` the time between looks."""
 
-    def __init__(self, trails: dict[int, Trail], table: Table, frame_s: float) -> None:
-        self.trails, self.table, self.frame = trails, table, frame_s
+    def __init__(self, trails: dict[int, Trail], table: Table, frame_s: float, cue: int | None = None) -> None:
+        self.trails, self.table, self.frame, self.cue = trails, table, frame_s, cue
         self.pockets = list(table.pockets.values())
         self.reactions = {b: trail.jumps for b, trail in trails.items()}
 
@@ -117,6 +143,10 @@ class Explainer:
         jumps = sorted((j for trail in self.trails.values() for j in trail.jumps), key=lambda j: (j.t_s - 0.5 * self.frame * j.departs))
         movers = [j for j in jumps if j.departs]
         opener = min(movers, key=lambda j: j.t_s, default=None)
+        for jump in movers:
+            if opener is not None and jump.ball == self.cue and jump.t_s < opener.t_s + 3 * self.frame:
+                opener = jump
+                break
         found: list[Kink] = []
         for jump in jumps:
             if jump is opener:
@@ -124,9 +154,7 @@ class Explainer:
                 continue
             if self._known(jump, found):
                 continue
-            kink = self._best(jump)
-            if kink is not None:
-                found.append(kink)
+            found += self._best(jump)
         return sorted(found, key=lambda k: k.t_s)
 
     def _known(self, jump: Jump, found: list[Kink]) -> bool:
@@ -143,51 +171,79 @@ class Explainer:
                     return True
         return False
 
-    def _best(self, jump: Jump) -> Kink | None:
-        options: list[tuple[float, Kink]] = []
+    def _best(self, jump: Jump) -> list[Kink]:
+        options: list[tuple[float, list[Kink]]] = []
         for other in self.trails:
             if other != jump.ball:
-                cost, t = self._pair(jump, other)
-                options.append((cost, Kink("contact", t, (min(jump.ball, other), max(jump.ball, other)))))
+                cost, kinks = self._pair(jump, other)
+                options.append((cost, kinks))
         cost, rail_kink = self._rail(jump)
         if rail_kink is not None:
-            options.append((cost, rail_kink))
+            options.append((cost, [rail_kink]))
         mouth = min(float(np.hypot(*(jump.place - np.array(p.centre)))) for p in self.pockets)
         if mouth < OPENING:
-            options.append((6.0, Kink("jaw", jump.t_s, (jump.ball,))))
+            options.append((6.0, [Kink("jaw", jump.t_s, (jump.ball,))]))
         if options:
-            cost, kink = min(options, key=lambda o: o[0])
+            cost, kinks = min(options, key=lambda o: o[0])
             if cost < NOTHING:
-                return kink
+                return kinks
         if jump.size > 8 * jump.sigma and jump.size > 0.25:
-            return Kink("free", jump.t_s, (jump.ball,))
-        return None
+            return [Kink("free", jump.t_s, (jump.ball,))]
+        return []
 
-    def _pair(self, jump: Jump, other: int) -> tuple[float, float]:
+    def _pair(self, jump: Jump, other: int) -> tuple[float, list[Kink]]:
+        """Cost and kinks of a contact with ``other``, with a cushion right after it if that turns the push the way it went."""
         them = self.trails[other]
         t = np.linspace(jump.lo_s, jump.hi_s, 25)
         mine = self.trails[jump.ball].at(t)
-        if jump.departs:
-            mine = np.where((t < jump.t_s)[:, None], self.trails[jump.ball].rest if not self._moved(jump) else mine, mine)
+        if jump.departs and not self._moved(jump):
+            mine = np.where((t < jump.t_s)[:, None], self.trails[jump.ball].rest, mine)
         line = mine - them.at(t)
         length = np.hypot(line[:, 0], line[:, 1])
         off = np.abs(length - 2 * self.table.ball_radius)
         k = int(np.argmin(off + 0.3 * np.abs(t - jump.t_s)))
         if off[k] > 0.03 or t[k] > them.end_s + 2 * self.frame:
-            return np.inf, jump.t_s
-        cos = float(jump.jump @ line[k]) / max(jump.size * float(length[k]), 1e-9)
-        angle = float(np.arccos(np.clip(cos, -1, 1)))
+            return np.inf, []
+        axis = line[k] / max(float(length[k]), 1e-9)
         loose = float(np.hypot(BALL_ANGLE, jump.sigma / max(jump.size, 1e-6)))
+        angle = float(np.arccos(np.clip(jump.jump @ axis / jump.size, -1, 1)))
+        when = float(t[k]) if off[k] < 0.5 * PLACE else jump.t_s
+        kinks = [Kink("contact", when, (min(jump.ball, other), max(jump.ball, other)))]
+        turned, bounce = self._bounced(jump, axis, mine[k], when)
+        extra = 0.0
+        if bounce is not None and turned < angle - 0.3:
+            angle, extra = turned, 2.0
+            kinks.append(bounce)
         theirs = [j for j in self.reactions[other] if abs(j.t_s - t[k]) < 1.6 * self.frame]
         answer = max((-float(j.jump @ jump.jump) / jump.size for j in theirs), default=0.0)
         if answer > 0.25 * jump.size:
             silent = 0.0
         else:
             silent = min((jump.size / SEEN_JUMP) ** 2, 30.0)
-            if self._passes_on(other, jump, float(t[k])):
+            if theirs:
+                silent = min(silent, 3.0)  # it was pushed on, or pushed twice
+            elif self._passes_on(other, jump, float(t[k])):
                 silent = min(silent, 5.0)
-        when = float(t[k]) if off[k] < 0.5 * PLACE else jump.t_s
-        return float((off[k] / PLACE) ** 2 + (angle / loose) ** 2 + silent), when
+        return float((off[k] / PLACE) ** 2 + (angle / loose) ** 2 + silent + extra), kinks
+
+    def _bounced(self, jump: Jump, axis: Floats, place: Floats, t_s: float) -> tuple[float, Kink | None]:
+        """Angle between the line of centres and the push as it was before a cushion close by turned it, and that bounce."""
+        r, w, length = self.table.ball_radius, self.table.width_m, self.table.length_m
+        after = jump.before + jump.jump
+        best: tuple[float, Kink | None] = (np.inf, None)
+        for ax, nose, sign in ((0, r, 1.0), (0, w - r, -1.0), (1, r, 1.0), (1, length - r, -1.0)):
+            gap = max((place[ax] - nose) * sign, 0.0)
+            speed = after[ax] * sign
+            if speed <= 0.02 or gap > 1.8 * self.frame * speed / 0.75 + 0.002:
+                continue
+            push = after.copy()
+            push[ax] /= -0.75
+            push -= jump.before
+            size = float(np.hypot(push[0], push[1]))
+            angle = float(np.arccos(np.clip(push @ axis / max(size, 1e-9), -1, 1)))
+            if angle < best[0]:
+                best = (angle, Kink("rail", t_s + gap / (speed / 0.75) + 1e-4, (jump.ball,), wall=(ax, nose, sign)))
+        return best
 
     def _moved(self, jump: Jump) -> bool:
         first = self.trails[jump.ball].jumps[0]

@@ -124,7 +124,7 @@ class Problem:
         self.wall_sides = np.array([self.side_of[k, 0] for k, kink in enumerate(kinks) if kink.wall is not None], dtype=int)
         self.walls = np.array([kink.wall for kink in kinks if kink.wall is not None], dtype=float).reshape(-1, 3)
         self.kind = np.array([kink.kind for kink in kinks])
-        self.strikes = np.array([a for k, _, a, _ in sides if kinks[k].kind in ("strike", "free", "jaw")], dtype=int)
+        self.tails = 1e4  # nearly Gaussian at first: from a poor guess the looks must pull
         self.rest_arcs = np.array([self.first[b] for b, path in paths.items() if path.resting], dtype=int)
         self.begun_arcs = np.array([self.first[b] for b, path in paths.items() if not path.resting], dtype=int)
 
@@ -180,8 +180,8 @@ class Problem:
         pull = np.einsum("nij,nj->ni", inv, res)
         m2 = np.einsum("ni,ni->n", pull, res)
         self.m2 = m2
-        weight = (TAILS + 2) / (TAILS + m2)
-        cost += float(((TAILS + 2) * np.log1p(m2 / TAILS)).sum()) + float(np.log(np.linalg.det(cov) / 1e-12).sum())
+        weight = (self.tails + 2) / (self.tails + m2)
+        cost += float(((self.tails + 2) * np.log1p(m2 / self.tails)).sum()) + float(np.log(np.linalg.det(cov) / 1e-12).sum())
         if derive and len(self.t):
             left = np.einsum("nij,nik->njk", inv, flight.dx) * weight[:, None, None]
             blocks = np.einsum("nji,njk->nik", flight.dx, left)
@@ -364,6 +364,15 @@ def solve(
     problem = Problem(paths, kinks, exposure_s, prior, radius)
     x = problem.x
     problem.order_times(x)
+    x, _ = _descend(problem, x, steps // 2, 30 * tolerance)
+    problem.tails = TAILS
+    x, cost = _descend(problem, x, steps, tolerance)
+    return _finish(problem, x, cost)
+
+
+def _descend(problem: Problem, x: Floats, steps: int, tolerance: float) -> tuple[Floats, float]:
+    """Levenberg-Marquardt from ``x``: the unknowns and cost reached."""
+    problem.x = x
     cost, h, g = problem.evaluate(x)
     damp = 1e-3
     for _ in range(steps):
@@ -397,7 +406,7 @@ def solve(
             if damp > 1e9:
                 break
     problem.x = x
-    return _finish(problem, x, cost)
+    return x, cost
 
 
 def _finish(problem: Problem, x: Floats, cost: float) -> Fit:

@@ -15,6 +15,7 @@ from tracking.observations import Floats
 PENALTY = 28.0  # squared sigmas that a cut must save
 WINDOW = 80  # most looks in a piece
 BEND = 1.3  # m/s², one sigma of half the acceleration
+HOLE_S = 0.45  # a piece does not reach across a longer time unseen
 SLACK = 1.25  # errors are this much larger than said
 
 
@@ -59,8 +60,9 @@ def cut(times: Floats, xy: Floats, cov: Floats, penalty: float = PENALTY) -> lis
     powers = np.stack([np.ones(n), s, s**2, s**3, s**4], axis=1)
     j, d = np.meshgrid(np.arange(n), np.arange(WINDOW), indexing="ij")
     i = j - d
-    good = i >= 0
     i0 = np.maximum(i, 0)
+    holes = np.concatenate([[0], np.cumsum(np.diff(times) > HOLE_S)])
+    good = (i >= 0) & (holes[j] == holes[i0])
     for axis in range(2):
         w, z = weight[:, axis], turned[:, axis] - turned[:, axis].mean()
         sums = np.concatenate([np.zeros((1, 9)), np.cumsum(np.column_stack([w[:, None] * powers, (w * z)[:, None] * powers[:, :3], w * z * z]), axis=0)])

@@ -86,6 +86,7 @@ class Recorder:
     def _finish(self, t_s: float, partial: str) -> RawShot | None:
         assert self._begin is not None
         begin, self._begin, self._quiet_since = self._begin, None, None
+        self.tracker.stitch(begin - BEFORE_S)
         looks: dict[int, Looks] = {}
         for track in self.tracker.tracks:
             if track.status is Status.TENTATIVE:
@@ -93,11 +94,16 @@ class Recorder:
             times, xy, cov = track.arrays(begin - BEFORE_S)
             if len(times):
                 looks[track.id] = Looks(track.id, times, xy, cov, self._rests.get(track.id))
-        reading = reconstruct(looks, self.table, begin_s=begin, end_s=t_s, exposure_s=self._exposure, prior=self.prior)
+        reading = reconstruct(looks, self.table, begin_s=begin, end_s=t_s, exposure_s=self._exposure, prior=self.prior, cue=self._cue())
         raw = self._judge(reading, begin, t_s, partial)
         if raw is not None:
             self._learn(reading)
         return raw
+
+    def _cue(self) -> int | None:
+        """The track that looks most like the cue ball (those that opened shots lead)."""
+        scores = {t.id: float(t.evidence[0] - np.sort(t.evidence)[-2:].mean()) + 3 * self.opened.get(t.id, 0) for t in self.tracker.tracks}
+        return max(scores, key=lambda k: scores[k]) if scores else None
 
     def _judge(self, reading: object, begin: float, t_s: float, partial: str) -> RawShot | None:
         from tracking.reconstruct import Reading

@@ -9,7 +9,7 @@ import numpy as np
 
 from calibration.table import Table
 from tracking import motion, pockets
-from tracking.impacts import STILL, Explainer, Trail, jumps_of, tidy
+from tracking.impacts import Explainer, Trail, jumps_of, rests, tidy
 from tracking.joint import Fit, Kink, Path, solve
 from tracking.kinks import cut
 from tracking.observations import Floats
@@ -45,7 +45,7 @@ class Reading:
 
 def reconstruct(
     looks: Mapping[int, Looks], table: Table, *, begin_s: float, end_s: float, exposure_s: float = 0.0,
-    prior: tuple[float, float, float, float] = (motion.SLIDE, motion.ROLL, 0.5, 0.03),
+    prior: tuple[float, float, float, float] = (motion.SLIDE, motion.ROLL, 0.5, 0.03), cue: int | None = None,
 ) -> Reading:  # fmt: skip
     """Read one shot.
 
@@ -55,6 +55,7 @@ def reconstruct(
     table : geometry.
     exposure_s : shutter time, 0 where unknown.
     prior : frictions and one sigma each (``tracking.joint.solve``).
+    cue : the track that is most likely the cue ball's.
     """
     frame = _frame(looks, begin_s, end_s)
     trails: dict[int, Trail] = {}
@@ -83,25 +84,28 @@ def reconstruct(
         pieces, stray = tidy(cut(times, xy, cov), sigma)
         good = np.ones(len(times), dtype=np.bool_)
         good[stray] = False
+        if not good.any():
+            continue
         trail = Trail(b, pieces, rest, jumps_of(b, pieces, 0.6 * frame))
-        if vanished:
-            trail.end_s = float(times[-1])
+        if vanished or times[good][-1] < end_s - max(0.5, 10 * frame) and not rests(pieces[-1]):
+            trail.end_s = float(times[good][-1])
         trails[b] = trail
         kept[b] = (times[good], xy[good], cov[good])
-    explainer = Explainer(trails, table, frame)
+    explainer = Explainer(trails, table, frame, cue)
     kinks = explainer.explain()
     movers = [b for b in kept if trails[b].moves() or any(b in k.balls for k in kinks)]
     fit = _fit(looks, movers, kept, trails, starts, kinks, table, exposure_s, prior)
-    for _ in range(2):
+    for _ in range(3):
         missing = overlooked(fit, table, frame, trails)
-        if not missing:
+        idle = needless(fit, frame)
+        if not missing and not idle:
             break
-        kinks = sorted([*fit.kinks, *missing], key=lambda k: k.t_s)
+        kinks = sorted([*(k for i, k in enumerate(fit.kinks) if i not in idle), *missing], key=lambda k: k.t_s)
         fit = _fit(looks, movers, kept, trails, starts, kinks, table, exposure_s, (fit.slide, fit.roll, 0.3, 0.02))
     drops, last = {}, begin_s
     for b in movers:
         seen = looks[b]
-        vanished = seen.times[-1] < end_s - max(0.3, 6 * frame) or trails[b].end_s < end_s - 0.3
+        vanished = np.isfinite(trails[b].end_s)
         drop = pockets.find(b, fit, float(kept[b][0][-1]), table, frame) if vanished else None
         stop = stop_time(fit, b)
         if drop is not None:
@@ -159,7 +163,7 @@ def _fit(
     guesses: dict[int, list[Floats]] = {}
     for b in balls:
         trail = trails[b]
-        resting = not trail.pieces or np.hypot(*trail.pieces[0].c[1]) < STILL
+        resting = not trail.pieces or rests(trail.pieces[0])
         if resting:
             guesses[b] = [np.concatenate([starts[b], np.zeros(4)])]
             velocity[b] = np.zeros(2)
@@ -258,6 +262,22 @@ def sample(fit: Fit, ball: int, t: Floats) -> tuple[Floats, Floats]:
     which = np.searchsorted(starts[1:], t, side="right")
     tau = t - starts[which]
     return motion.places(fit.paths[ball].arcs[which], np.maximum(tau, 0.0), fit.slide, fit.roll)
+
+
+def needless(fit: Fit, frame_s: float) -> set[int]:
+    """Kinks that push nothing: without them the arcs are as good."""
+    out = set()
+    for i, kink in enumerate(fit.kinks):
+        if kink.kind == "strike":
+            continue
+        least = max(2.0 * float(fit.push_sigma[i]), 0.006)
+        twin = any(
+            k.kind == kink.kind and set(k.balls) == set(kink.balls) and j != i and abs(k.t_s - kink.t_s) < 3 * frame_s
+            and fit.push[j] > fit.push[i] for j, k in enumerate(fit.kinks)
+        )  # fmt: skip
+        if fit.push[i] < least * (2.0 if twin or kink.kind == "free" else 1.0 if kink.kind != "contact" else 0.5):
+            out.add(i)
+    return out
 
 
 def overlooked(fit: Fit, table: Table, frame_s: float, trails: dict[int, Trail]) -> list[Kink]:

@@ -84,7 +84,6 @@ class Tracker:
         free_d = np.ones(len(z), dtype=np.bool_)
         if live and len(z):
             free_d = self._associate(live, z, noise, evidence, dt, seen.t_s)
-        self._rediscover(z, noise, evidence, free_d, seen.t_s)
         for k in np.flatnonzero(free_d):
             if score[k] >= BIRTH_SCORE and self._may_begin(z[k]):
                 self._begin(z[k], noise[k], evidence[k], seen.t_s, opening)
@@ -217,28 +216,28 @@ class Tracker:
         self._next += 1
         self.tracks.append(track)
 
-    def _rediscover(self, z: Floats, noise: Floats, evidence: Floats, free_d: Bools, t_s: float) -> None:
-        """A lost or gone ball that shows again, told by its looks and by a place it could have got to."""
-        lost = [t for t in self.tracks if t.status in (Status.LOST, Status.GONE) and t_s - t.seen_s < 3.0]
-        where = np.flatnonzero(free_d)
-        if not lost or not len(where):
-            return
-        belief = np.array([_belief(t.evidence) for t in lost])
-        like = associate.looks(belief, evidence[where])
-        since = np.array([t_s - t.seen_s for t in lost])
-        far = associate.reach(np.array([t.mean[:2] for t in lost]), since, z[where]) + 2 * like
-        pairs, _, _ = associate.assign(far, missed=6.0)
-        for i, k in pairs:
-            d = where[k]
-            if not self._may_begin(z[d]):
-                continue
-            track = lost[i]
-            track.looks.append((t_s, z[d, 0], z[d, 1], noise[d, 0, 0], noise[d, 0, 1], noise[d, 1, 1]))
-            gap = max(t_s - track.seen_s, 1e-3)
-            v = (z[d] - track.mean[:2]) / gap
-            track.mean, track.cov = np.append(z[d], v), np.diag([noise[d, 0, 0], noise[d, 1, 1], 1.0, 1.0])
-            track.status, track.seen_s, track.moved_s, track.misses = Status.MOVING, t_s, t_s, 0
-            free_d[d] = False
+    def stitch(self, since_s: float) -> None:
+        """Join tracks born since ``since_s`` to lost ones that look the same and could have got there."""
+        fresh = [t for t in self.tracks if t.born_s >= since_s and t.status is not Status.TENTATIVE]
+        for new in sorted(fresh, key=lambda t: t.born_s):
+            best, least = None, 6.0
+            for old in self.tracks:
+                gap = new.born_s - old.seen_s
+                if old is new or old.status not in (Status.LOST, Status.GONE) or gap <= 0:
+                    continue
+                way = float(np.hypot(*(new.looks[0][1:3] - old.mean[:2]))) if new.looks else np.inf
+                if way > associate.FAST * min(gap, 0.5):
+                    continue
+                differs = 2 * float(old.evidence.max() + new.evidence.max() - (old.evidence + new.evidence).max())
+                cost = differs + 2.0 * way
+                if cost < least:
+                    best, least = old, cost
+            if best is not None:
+                best.looks += new.looks
+                best.evidence = best.evidence + new.evidence
+                best.mean, best.cov, best.status, best.seen_s = new.mean, new.cov, new.status, new.seen_s
+                best.rest, best.rest_looks, best.misses, best.hits = new.rest, new.rest_looks, new.misses, best.hits + new.hits
+                self.tracks.remove(new)
 
     def _age(self, seen: Observation) -> None:
         t_s = seen.t_s
