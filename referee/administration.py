@@ -188,4 +188,7 @@ def replay(state: State, options: Options) -> tuple[State, Ruling]:
     if before is None:
         raise InputError("replay: there is no shot that could be played again")
     after = replace(before, shots=state.shots, before=None)
-    return after, ruling_after(after, options, reason=Reason.REPLAY, clause=Clause.INTERFERENCE, shooter=after.shooter)
+    points = (after.score[0] - state.score[0], after.score[1] - state.score[1])
+    return after, ruling_after(
+        after, options, reason=Reason.REPLAY, clause=Clause.INTERFERENCE, shooter=after.shooter, points=points
+    )

@@ -232,3 +232,27 @@ def expect(case: Case, text: str) -> None:
             case.expect[key] = rest
         else:
             case.expect[key] = value(rest)
+
+
+def clause_table(cases: list[Case]) -> str:
+    """Which cases belong to which clause, as Markdown; ``python -m tests.referee.notation > docs/rules-cases.md``."""
+    names = dict(
+        line[2:].split(" | ")
+        for line in (CORPUS / "clauses.md").read_text(encoding="utf-8").splitlines()
+        if line.startswith("- ")
+    )
+    rows = [
+        "# Which cases hold which clause",
+        "",
+        "Made by `python -m tests.referee.notation` from `tests/referee/corpus/`.",
+        "",
+    ]
+    rows += ["| clause | | cases |", "| --- | --- | --- |"]
+    for clause, name in names.items():
+        ids = dict.fromkeys(case.id for case in cases if clause in case.clauses)
+        rows.append(f"| {clause} | {name} | {', '.join(f'`{one}`' for one in ids)} |")
+    return "\n".join(rows) + "\n"
+
+
+if __name__ == "__main__":
+    print(clause_table(load()), end="")
