@@ -233,8 +233,6 @@ def _copy_packets(sound: Sound, out: Any, begin: float, end: float | None) -> No
         offset = round(begin / packet.time_base)
         packet.pts -= offset
         packet.dts -= offset
-        if packet.dts < 0:
-            continue
         packet.stream = sound.out
         out.mux(packet)
 

@@ -133,6 +133,6 @@ def _call(call: Any) -> str | None:
 def _cell(value: Any) -> Any:
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, str) and value[:1] in "=+-@\t\r":
+    if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")):
         return f"'{value}"  # a spreadsheet would run a name that begins like this as a formula
     return "" if value is None else value

@@ -129,7 +129,10 @@ def cue_contacts(shot: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _first_contact(shot: dict[str, Any], ball: Any) -> None:
     hits = cue_contacts(shot)
     if ball is None:
-        shot["events"] = [e for e in shot["events"] if e not in hits]
+        # Nothing was hit, so no other ball moved: what it was seen to do was not so either.
+        shot["events"] = [e for e in shot["events"] if set(e.get("balls") or [e.get("ball", 0)]) == {0}]
+        still = {key: at for key, at in shot["start"].items() if key != "0"}
+        shot["end"] = {key: at for key, at in (shot.get("end") or {}).items() if key == "0"} | still
         return
     if isinstance(ball, bool) or not isinstance(ball, int) or not 1 <= ball <= 15:
         raise InputError(f"facts.first_contact is {show(ball)}: an object ball, 1 to 15, or null for none")

@@ -1,0 +1,156 @@
+"""From match.json to the referee and back."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from railbird.script import looks_racked, opening_lines, rule
+from tests.railbird.made import ANN, BO, TABLE, a_match, event, ruled
+
+
+def outcome(match: dict[str, Any]) -> list[tuple[str, bool, str | None]]:
+    return [(s["shooter"], s["ruling"]["legal"], s["ruling"]["enforced"]) for s in match["shots"]]
+
+
+def test_rulings_follow_the_table() -> None:
+    assert outcome(ruled(gap_s=0.030)) == [
+        (ANN, True, None),
+        (ANN, False, "wrong-ball-first"),
+        (BO, True, None),
+        (ANN, False, "scratch"),
+    ]
+
+
+def test_close_contacts_are_open_and_favour_the_shooter() -> None:
+    sure = ruled(gap_s=-0.030)["shots"][2]["ruling"]
+    assert (sure["legal"], sure["enforced"]) == (False, "wrong-ball-first")
+    assert sure["p"] > 0.95
+    close = ruled(gap_s=-0.0005)["shots"][2]["ruling"]
+    assert close["legal"] is True, "doubt goes to the shooter"
+    assert close["needs_referee"] == {"reason": "first-contact", "default": "shooter"}
+    assert close["alternative"]["enforced"] == "wrong-ball-first"
+    assert set(close["alternative"]["hangs_on_in"]) == {"en", "hu", "et"}
+
+
+def test_the_document_given_is_not_touched() -> None:
+    match = a_match()
+    before = copy.deepcopy(match)
+    rule(match)
+    assert match == before
+
+
+def test_ruling_again_gives_the_same() -> None:
+    once = ruled()
+    assert rule(once) == once
+
+
+def test_set_up_is_read_from_the_first_frame() -> None:
+    _, setup = opening_lines(a_match())
+    assert setup["setup"]["on_table"] == [0, 1, 2, 5, 9]
+    assert setup["setup"]["break"] is False
+    match = a_match()
+    del match["shots"][0]["start"]["9"]
+    assert 9 in opening_lines(match)[1]["setup"]["on_table"], "without the 9 the rack would be over"
+
+
+def test_given_set_up_wins_and_is_kept() -> None:
+    setup = {
+        "break": False,
+        "on_table": [0, 1, 2, 5, 9],
+        "shooter": BO,
+        "fouls_in_row": {ANN: 1, BO: 2},
+        "warned": True,
+    }
+    match = rule(a_match(0.03), setup=setup)
+    assert match["shots"][0]["shooter"] == BO
+    assert match["setup"] == setup
+    assert rule(match) == match
+
+
+def rack() -> dict[str, list[float]]:
+    d = TABLE.ball_m
+    x0, y0 = TABLE.foot_spot
+    rows = [(0, 0), (-0.5, 1), (0.5, 1), (-1, 2), (0, 2), (1, 2), (-0.5, 3), (0.5, 3), (0, 4)]
+    places = {str(n): [x0 + d * x, y0 + 0.866 * d * y] for n, (x, y) in enumerate(rows, start=1)}
+    return {"0": [0.7, 0.4], **places}
+
+
+def test_a_rack_is_a_break() -> None:
+    assert looks_racked(rack(), TABLE, "9-ball")
+    spread = {ball: [0.1 * int(ball), 2.2] for ball in rack()}
+    assert not looks_racked(spread, TABLE, "9-ball")
+    match = a_match()
+    match["shots"] = match["shots"][:1]
+    shot = match["shots"][0]
+    shot["start"] = rack()
+    shot["end"] = {ball: [0.1 + 0.1 * int(ball), 0.3 + 0.15 * int(ball)] for ball in rack() if ball != "1"}
+    shot["paths"] = {}
+    rails = [event("rail", 1.9, ball=b, rail="foot", at=[0.2 + 0.1 * b, 2.51]) for b in (2, 3, 4, 5)]
+    shot["events"] = sorted([*shot["events"][:2], *rails, shot["events"][3]], key=lambda e: e["t_s"])
+    done = rule(match)
+    assert done["shots"][0]["break"] is True
+    assert done["shots"][0]["ruling"]["next"]["push_out_allowed"] or done["shots"][0]["ruling"]["choice"]
+
+
+def test_ball_that_vanished_between_shots_is_told() -> None:
+    match = a_match(0.03)
+    for shot in match["shots"][2:]:
+        shot["start"].pop("5")
+        shot["end"].pop("5", None)
+        shot["paths"].pop("5", None)
+        shot["events"] = [e for e in shot["events"] if 5 not in (e.get("ball"), *(e.get("balls") or []))]
+    done = rule(match)
+    told = [w for w in done["warnings"] if w["code"] == "balls-changed"]
+    assert len(told) == 1
+    assert "5 gone" in told[0]["text"]
+    assert all(s["ruling"] for s in done["shots"])
+
+
+def test_hidden_ball_stays_on_the_table() -> None:
+    match = a_match(0.03)
+    match["shots"][1]["start"].pop("2")  # seen again in the next shot: somebody stood before it
+    done = rule(match)
+    assert not [w for w in done["warnings"] if w["code"] == "balls-changed"]
+    assert done["shots"][1]["ruling"]["enforced"] == "wrong-ball-first", "the 2 is still the lowest"
+
+
+def test_call_that_is_missing_shows_what_it_would_change() -> None:
+    match = a_match(0.03)
+    match |= {
+        "game": "8-ball",
+        "setup": {"break": False, "on_table": [0, 1, 2, 5, 8, 9], "groups": {ANN: "solids", BO: "stripes"}},
+    }
+    for shot in match["shots"]:
+        shot["start"]["8"] = shot["end"]["8"] = [1.1, 0.3]
+    # Off the foot rail into the pocket: no obvious shot, so the call matters.
+    match["shots"][0]["events"].insert(2, event("rail", 1.8, ball=1, rail="left", at=[0.03, 1.6]))
+    first = rule(match)["shots"][0]
+    assert first["ruling"]["needs_referee"]["reason"] == "call-unknown"
+    calls = [row["call"] for row in first["if_called"]]
+    assert "safety" in calls
+    match["shots"][0]["call"] = {"ball": 1, "pocket": "foot-right"}
+    known = rule(match)["shots"][0]
+    assert "if_called" not in known
+    assert known["ruling"]["next"]["player"] == ANN
+
+
+def test_shot_that_the_rules_refuse_is_a_warning() -> None:
+    match = a_match(0.03)
+    match["shots"][2]["suspected"] = {"no-such-foul": 0.5}
+    done = rule(match)
+    assert done["shots"][2]["ruling"] is None
+    assert [w["code"] for w in done["warnings"]].count("not-ruled") == 1
+    assert done["shots"][3]["ruling"]["enforced"] == "scratch"
+
+
+@pytest.mark.parametrize("y", [0.631, 0.639])
+def test_nearly_on_the_head_string_is_never_a_bad_placement(y: float) -> None:
+    match = a_match(0.03)
+    match["setup"] = {"break": False, "on_table": [0, 1, 2, 5, 9], "cue_ball": "kitchen"}
+    match["shots"][0]["start"]["0"][1] = y
+    assert rule(match)["shots"][0]["ruling"]["enforced"] is None
+    match["shots"][0]["start"]["0"][1] = 0.9
+    assert rule(match)["shots"][0]["ruling"]["enforced"] == "bad-placement"
