@@ -182,12 +182,12 @@ class Limit:
         self._lock = threading.Lock()
 
     def allow(self, caller: str, now: float | None = None, cost: float = 1.0) -> bool:
-        """Whether this one may come in; counts it if so. ``cost`` 0 asks without counting."""
+        """Whether this one may come in; counts it if so. ``cost`` 0 asks whether one might, without counting."""
         now = time.monotonic() if now is None else now
         with self._lock:
             left, at = self._left.pop(caller, (self.burst, now))
             left = min(self.burst, left + (now - at) * self.per_s)
-            fine = left >= max(cost, 1e-9)
+            fine = left >= (cost or 1.0)
             self._left[caller] = (left - cost if fine else left, now)
             while len(self._left) > self._callers:
                 self._left.popitem(last=False)

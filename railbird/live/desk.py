@@ -145,7 +145,7 @@ class Desk:
         """Where the balls are now; shown ten times a second at most."""
         now = time.monotonic()
         with self._lock:
-            self._balls = {str(b): [round(float(x), 4), round(float(y), 4)] for b, (x, y) in balls.items()}
+            self._balls = {str(b): [round(float(x), 5), round(float(y), 5)] for b, (x, y) in balls.items()}
             if now - self._balls_sent < BALLS_EVERY_S:
                 return
             self._balls_sent = now

@@ -8,6 +8,8 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 
+from starlette.exceptions import HTTPException
+
 from railbird.live.access import COOKIE, Access, Limit, Visitor
 from railbird.live.metrics import Metrics
 
@@ -66,13 +68,12 @@ class Guard:
             await self._app(scope, receive, send)
             return
         limit = self._upload if scope["path"] == UPLOAD_PATH else BODY_BYTES
-        answer = _Dressed(send)
-        try:
-            await self._app(scope, _limited(receive, limit), answer)
-        except TooLarge:
+
+        def too_large() -> HTTPException:
             self.refused("size", caller, scope["path"])
-            if not answer.started:
-                await _refuse(scope, receive, send, 413, f"too large: {limit // 1024} KB at most")
+            return HTTPException(413, f"too large: {limit // 1024} KB at most")
+
+        await self._app(scope, _limited(receive, limit, too_large), _dressed(send))
 
     def refused(self, code: str, caller: str, path: str) -> None:
         """Count and log a refusal."""
@@ -124,11 +125,7 @@ def _headers(scope: Scope) -> dict[str, str]:
     return {k.decode("latin-1").lower(): v.decode("latin-1") for k, v in scope.get("headers", ())}
 
 
-class TooLarge(Exception):
-    """More came than the request said or than may come."""
-
-
-def _limited(receive: Receive, limit: int) -> Receive:
+def _limited(receive: Receive, limit: int, too_large: Callable[[], HTTPException]) -> Receive:
     """A body that claims no length, or a wrong one, is cut off at the limit."""
     total = 0
 
@@ -138,26 +135,23 @@ def _limited(receive: Receive, limit: int) -> Receive:
         if message["type"] == "http.request":
             total += len(message.get("body", b""))
             if total > limit:
-                raise TooLarge
+                raise too_large()
         return message
 
     return inner
 
 
-class _Dressed:
+def _dressed(send: Send) -> Send:
     """Adds the security headers to an answer that lacks them."""
 
-    def __init__(self, send: Send) -> None:
-        self._send = send
-        self.started = False
-
-    async def __call__(self, message: MutableMapping[str, Any]) -> None:
+    async def inner(message: MutableMapping[str, Any]) -> None:
         if message["type"] == "http.response.start":
-            self.started = True
             given = {k.lower() for k, _ in message["headers"]}
             extra = [(k.encode(), v.encode()) for k, v in HEADERS.items() if k.encode() not in given]
             message = {**message, "headers": [*message["headers"], *extra]}
-        await self._send(message)
+        await send(message)
+
+    return inner
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, text: str) -> None:

@@ -548,5 +548,6 @@ async def _receive(socket: WebSocket, visitor: Visitor, parts: Parts) -> None:
             answer |= {"type": "refused", "refused": text}
         await socket.send_text(json.dumps(answer, ensure_ascii=False))
         if nonsense >= 20:
+            parts.metrics.add("refused_total", label='reason="message"')
             await socket.close(1008)
             return

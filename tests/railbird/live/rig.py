@@ -182,7 +182,8 @@ class Served:
     def __init__(self, things: Parts) -> None:
         self.parts = things
         self.port = free_port()
-        config = uvicorn.Config(create_app(things), host="127.0.0.1", port=self.port, **service.server_options())
+        self.guard = create_app(things)
+        config = uvicorn.Config(self.guard, host="127.0.0.1", port=self.port, **service.server_options())
         self.server = uvicorn.Server(config)
         self.thread = threading.Thread(target=self.server.run, daemon=True)
 
