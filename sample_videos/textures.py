@@ -90,7 +90,8 @@ def _logo(mask: F32, kind: str, px, width: float, length: float, rng: np.random.
         text = str(rng.choice(WORDS))
         patch = np.zeros((mask.shape[1], mask.shape[1]), np.uint8)
         cv2.putText(patch, text, (10, patch.shape[0] // 2), int(rng.integers(0, 5)), s / 40, 255, max(1, int(s / 14)), cv2.LINE_AA)
-        patch = np.rot90(patch, int(rng.integers(4)))
+        # seen from above, the table's frame has x to the right and y up: rows run against the picture's
+        patch = np.rot90(patch[::-1], int(rng.integers(4)))
         y = int(rng.integers(0, mask.shape[0] - patch.shape[0]))
         mask[y : y + patch.shape[0]] = np.maximum(mask[y : y + patch.shape[0]], patch)
     elif kind == "ring":
