@@ -18,7 +18,7 @@ from referee.outcome import Outcome
 from referee.ruling import Alternative, Ruling
 from referee.state import Options, State
 from referee.terms import SOLIDS, STRIPES, Foul, Game, Group
-from referee.worlds import SHARE, Needs, World, certain, worlds
+from referee.worlds import SHARE, Needs, World, worlds
 
 _THREE = frozenset({Foul.THREE_FOULS})
 _NOT_MADE = Call("ball")
@@ -56,7 +56,7 @@ def rule(state: State, shot: Played, options: Options) -> tuple[State, Ruling]:
         Where the shot cannot be in this state.
     """
     state, shot = ready(state, shot, options)
-    if state.groups_known and shot.call is not UNKNOWN_CALL and certain(shot):
+    if state.groups_known and shot.call is not UNKNOWN_CALL and shot.certain:
         now = situation(state, shot, options)
         facts = facts_of(shot.events, shot, now)
         entered = tuple(foul for foul, _ in shot.observed) if shot.observed else ()

@@ -68,6 +68,8 @@ class Played:
     alternatives : other readings of who an event is about.
     clock_s, extension : time taken for the shot, and whether the extension was used.
     shooter : who really played, where that is known to be another than the one whose turn it was.
+    balls : every ball an event names (worked out).
+    certain : whether nothing about the shot is in doubt (worked out).
     """
 
     events: tuple[AnyEvent, ...]
@@ -84,6 +86,21 @@ class Played:
     clock_s: float | None = None
     extension: bool = False
     shooter: str | None = None
+    balls: frozenset[int] = field(init=False, compare=False, repr=False)
+    certain: bool = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        named: set[int] = set()
+        certain = not self.partial and not self.alternatives and all(p >= 1.0 for _, p in self.observed)
+        for event in self.events:
+            if isinstance(event, Contact):
+                named.update(event.balls)
+            else:
+                named.add(event.ball)
+            if event.p < 1.0 or event.sigma_s:
+                certain = False
+        object.__setattr__(self, "balls", frozenset(named))
+        object.__setattr__(self, "certain", certain)
 
 
 @dataclass(frozen=True, slots=True)

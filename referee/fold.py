@@ -20,6 +20,7 @@ from referee.ruling import Pair, Ruling
 from referee.spotting import spot_all
 from referee.state import Options, State, with_flag, with_player
 from referee.terms import CueBall, Fifteenth, Foul, Game
+from tracking.events import Contact
 
 _CUE = frozenset({0})
 _NOTHING: Mapping[int, Point] = {}
@@ -58,20 +59,21 @@ def ready(state: State, shot: Played, options: Options) -> tuple[State, Played]:
 
 def _check_balls(state: State, shot: Played) -> None:
     on = state.on_table
-    for number, event in enumerate(shot.events):
-        balls = getattr(event, "balls", None)
-        for ball in balls if balls is not None else (event.ball,):  # type: ignore[union-attr]
-            if ball not in on:
-                raise InputError(f"events[{number}]: ball {ball} is not on the table; on it: {sorted(on)}")
-    for name, given in (
-        ("rest", shot.rest),
-        ("start", shot.start),
-        ("frozen.rails", shot.frozen_rails),
-        ("frozen.cue", shot.frozen_cue),
-    ):
-        for ball in given:
-            if ball not in on:
-                raise InputError(f"{name}: ball {ball} is not on the table; on it: {sorted(on)}")
+    if not shot.balls <= on:
+        for number, event in enumerate(shot.events):
+            for ball in event.balls if isinstance(event, Contact) else (event.ball,):
+                if ball not in on:
+                    raise InputError(f"events[{number}]: ball {ball} is not on the table; on it: {sorted(on)}")
+    if shot.rest or shot.start or shot.frozen_rails or shot.frozen_cue:
+        for name, given in (
+            ("rest", shot.rest),
+            ("start", shot.start),
+            ("frozen.rails", shot.frozen_rails),
+            ("frozen.cue", shot.frozen_cue),
+        ):
+            for ball in given:
+                if ball not in on:
+                    raise InputError(f"{name}: ball {ball} is not on the table; on it: {sorted(on)}")
 
 
 def legal_first(state: State, shot: Played, options: Options) -> frozenset[int]:
@@ -138,7 +140,7 @@ def settle(
     positions: dict[int, Point] = {}
     racked = state.racked
     on_table = state.on_table - (gone - outcome.spot) if gone else state.on_table
-    if racked and any(_moves(event, racked) for event in shot.events):
+    if racked and not racked.isdisjoint(shot.balls):
         racked = frozenset()
     if state.positions or shot.rest or shot.start or outcome.spot:
         positions = straight_pool.resting(state.positions, shot)
@@ -216,13 +218,6 @@ def settle(
         loss=outcome.loss,
     )
     return after, ruling
-
-
-def _moves(event: object, racked: frozenset[int]) -> bool:
-    balls = getattr(event, "balls", None)
-    if balls is not None:
-        return balls[0] in racked or balls[1] in racked
-    return getattr(event, "ball", 0) in racked
 
 
 def _added(one: Pair, other: Pair) -> Pair:

@@ -97,7 +97,8 @@ def _consequence(foul: Foul, game: Game, rules: RuleSet) -> str:
         return "-"
     options = _options(game, rules)
     state = _mid_rack(game, options)
-    facts, entered = _NO_FACTS, (foul,)
+    facts = _NO_FACTS
+    entered: tuple[Foul, ...] = (foul,)
     if foul is Foul.SCRATCH:
         facts, entered = replace(facts, cue_pocketed=True), ()
     elif foul is Foul.THREE_FOULS:

@@ -149,11 +149,7 @@ def _foul(
 
 def resting(positions: Mapping[int, Point], shot: Played) -> dict[int, Point]:
     """Where balls lie after a shot, as far as known: what did not move lies where it lay."""
-    moved: set[int] = set()
-    for event in shot.events:
-        balls = getattr(event, "balls", None)
-        moved.update(balls if balls is not None else (getattr(event, "ball", 0),))
-    return {ball: at for ball, at in {**positions, **shot.start}.items() if ball not in moved} | dict(shot.rest)
+    return {ball: at for ball, at in {**positions, **shot.start}.items() if ball not in shot.balls} | dict(shot.rest)
 
 
 def fifteenth_ball(fifteenth: int | None, places: Mapping[int, Point], table: Table) -> tuple[Fifteenth, CueBall]:

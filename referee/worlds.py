@@ -53,16 +53,6 @@ class World:
     identity: tuple[int, ...] = ()
 
 
-def certain(shot: Played) -> bool:
-    """Whether nothing about a shot is in doubt."""
-    if shot.partial or shot.alternatives:
-        return False
-    for event in shot.events:
-        if event.p < 1.0 or event.sigma_s:
-            return False
-    return all(p >= 1.0 for _, p in shot.observed)
-
-
 def before(one: AnyEvent, other: AnyEvent) -> float:
     """Probability that one event came before another, from their times and standard deviations."""
     spread = one.sigma_s * one.sigma_s + other.sigma_s * other.sigma_s
