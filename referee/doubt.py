@@ -19,11 +19,14 @@ from referee.ruling import Alternative, Ruling
 from referee.state import Options, State
 from referee.terms import SOLIDS, STRIPES, Foul, Game, Group
 from referee.worlds import SHARE, Needs, World, worlds
+from tracking.events import Contact
 
 _THREE = frozenset({Foul.THREE_FOULS})
 _NOT_MADE = Call("ball")
 #: How likely a ball that went down had been called, by how it went down.
 _CALLED_OBVIOUS, _CALLED_FIRST, _CALLED_OTHER = 0.97, 0.8, 0.6
+#: How likely a player hits his own group first, and when a division of the groups counts as known.
+_OWN_FIRST, _GROUPS_PLAIN = 0.95, 0.97
 #: What a clip that was cut off could still have shown.
 _SEEN_ALL, _LATER_SCRATCH, _LATER_RAIL, _LATER_POCKET = 0.7, 0.05, 0.15, 0.1
 _FIRST_SEEN = 0.7
@@ -45,6 +48,7 @@ class Reading:
     outcome: Outcome
     after: State
     ruling: Ruling
+    groups: tuple[Group, Group] | None
 
 
 def rule(state: State, shot: Played, options: Options) -> tuple[State, Ruling]:
@@ -90,12 +94,8 @@ def readings(state: State, shot: Played, options: Options) -> Iterable[Reading]:
                 )
                 fouls, outcome = judge(assumed, played, facts, entered, now.legal_first, options)
                 after, ruling = settle(assumed, played, facts, fouls, outcome, options)
-                if (
-                    not state.groups_known
-                    and after.groups is not None
-                    and state.groups is None
-                    and assumed.groups is not None
-                ):
+                groups = after.groups
+                if not state.groups_known and not after.is_break:
                     after, ruling = replace(after, groups=None, groups_known=False), replace(ruling, groups=None)
                 yield Reading(
                     share * weight * part,
@@ -108,6 +108,7 @@ def readings(state: State, shot: Played, options: Options) -> Iterable[Reading]:
                     outcome,
                     after,
                     ruling,
+                    groups,
                 )
 
 
@@ -160,7 +161,22 @@ def decide(found: list[Reading], state: State, shot: Played, options: Options) -
     ruling = replace(
         best.ruling, fouls=fouls_found, p=p, alternative=alternative, needs_referee=needs or best.ruling.needs_referee
     )
-    return replace(best.after, before=state, groups_known=_groups_now_known(best, state)), ruling
+    after = replace(best.after, before=state)
+    return (after, ruling) if after.groups_known else _weigh_groups(found, after, ruling)
+
+
+def _weigh_groups(found: list[Reading], after: State, ruling: Ruling) -> tuple[State, Ruling]:
+    """How likely each division of the groups is after a shot; once it is plain, it is known."""
+    odds = [0.0, 0.0, 0.0]
+    for reading in found:
+        place = 0 if reading.groups is None else 1 if reading.groups[0] is Group.SOLIDS else 2
+        odds[place] += reading.weight
+    total = sum(odds)
+    if max(odds[1:]) >= _GROUPS_PLAIN * total:
+        first = Group.SOLIDS if odds[1] > odds[2] else Group.STRIPES
+        groups = (first, first.other)
+        return replace(after, groups=groups, groups_known=True, group_odds=None), replace(ruling, groups=groups)
+    return replace(after, group_odds=(odds[0] / total, odds[1] / total, odds[2] / total)), ruling
 
 
 def _likeliest(among: list[Reading], shares: dict[tuple[object, ...], float]) -> Reading:
@@ -170,10 +186,6 @@ def _likeliest(among: list[Reading], shares: dict[tuple[object, ...], float]) ->
         key = reading.ruling.key()
         mine[key] = mine.get(key, 0.0) + reading.weight
     return max(among, key=lambda r: (round(mine[r.ruling.key()], 9), r.ruling.legal is True, r.weight))
-
-
-def _groups_now_known(best: Reading, state: State) -> bool:
-    return state.groups_known or best.after.groups is not None or best.after.is_break
 
 
 def _needs(state: State, shot: Played, options: Options) -> Needs:
@@ -202,18 +214,14 @@ def _group_readings(state: State, shot: Played, options: Options) -> list[tuple[
     if state.groups_known or options.game is not Game.EIGHT_BALL or state.is_break:
         return [(1.0, state)]
     full = state.on_table >= SOLIDS | STRIPES
-    mine: tuple[tuple[float, Group | None], ...] = (
-        (0.9 if full else 0.1, None),
-        (0.45, Group.SOLIDS),
-        (0.45, Group.STRIPES),
-    )
-    first = next((max(e.balls) for e in shot.events if getattr(e, "balls", (1,))[0] == 0), None)  # type: ignore[union-attr]
+    prior = state.group_odds or ((0.9, 0.05, 0.05) if full else (0.1, 0.45, 0.45))
+    first = next((e.balls[1] for e in shot.events if isinstance(e, Contact) and e.balls[0] == 0), None)
     weighed = []
-    for prior, group in mine:
-        groups = None if group is None else (group, group.other) if state.shooter == 0 else (group.other, group)
-        assumed = replace(state, groups=groups)
-        right = first is None or (first != 8 if group is None else first in (own_balls(assumed, state.shooter) or {8}))
-        weighed.append((prior * (0.95 if right else 0.05), assumed))
+    for odds, group in zip(prior, (None, Group.SOLIDS, Group.STRIPES), strict=True):
+        assumed = replace(state, groups=None if group is None else (group, group.other))
+        own = own_balls(assumed, state.shooter) or {8}
+        right = first is None or (first != 8 if group is None else first in own)
+        weighed.append((odds * (_OWN_FIRST if right else 1 - _OWN_FIRST), assumed))
     total = sum(weight for weight, _ in weighed)
     return [(weight / total, assumed) for weight, assumed in weighed]
 

@@ -17,6 +17,7 @@ JAWS_M = 0.15  # rail touches this near a pocket are the pocket's jaws
 JAWS_S = 0.25  # the same by time, where a touch has no place
 _KIND_RANK = {Strike: 0, Crossing: 1, Contact: 2, RailHit: 3, Pocketed: 4, OffTable: 5}
 _CUE = frozenset({0})
+_UNCALLED = ("none", "unknown")  # calls with which it matters whether the shot was obvious
 _RAILS_OF_POCKET = {
     "head-left": ("head", "left"),
     "head-right": ("head", "right"),
@@ -294,7 +295,9 @@ def facts_of(events: tuple[AnyEvent, ...], shot: Played, now: Situation) -> Shot
         cue_pocketed,
         cue_off,
         tuple(hung),
-        _obvious(events, first, first_event, down, pocket_at, now.table) if down else None,
+        _obvious(events, first, first_event, down, pocket_at, now.table)
+        if down and shot.call.kind in _UNCALLED
+        else None,
         first_in_kitchen,
         stayed,
         frozenset(crossings)

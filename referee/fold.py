@@ -184,6 +184,7 @@ def settle(
         with_player(state.strokes, me, state.strokes[me] + 1),
         with_player(state.innings, me, state.innings[me] + 1) if passes else state.innings,
         None,
+        state.group_odds,
         state,
     )
     if after.warned != (False, False) and after.fouls_in_row != state.fouls_in_row:

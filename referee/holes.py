@@ -138,6 +138,6 @@ HOLES: tuple[tuple[str, str], ...] = (
     ),
     (
         "clips",
-        "A call nobody heard was what went down: 97 % if obvious, 80 % if it was the ball hit first, 60 % otherwise. Unknown groups are weighed by the ball hit first, 19 to 1.",
+        "A call nobody heard was what went down: 97 % if obvious, 80 % if it was the ball hit first, 60 % otherwise. Unknown groups are weighed by the balls hit first, 19 to 1 each, and count as known from 97 %.",
     ),
 )

@@ -74,6 +74,7 @@ class State:
     extensions : whether each player has used the extension of this rack.
     strokes, innings : of both sides, for partners who alternate.
     rack_winner, match_winner : who won the match; a rack's winner shows in the ruling only.
+    group_odds : while the groups are not known, how likely the table is open, the first player has solids, has stripes.
     before : the state before the last shot, while it can be replayed.
     """
 
@@ -100,6 +101,7 @@ class State:
     strokes: Pair = (0, 0)
     innings: Pair = (0, 0)
     match_winner: int | None = None
+    group_odds: tuple[float, float, float] | None = None
     before: State | None = field(default=None, compare=False, repr=False)
 
     @property
