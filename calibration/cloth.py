@@ -241,7 +241,9 @@ def _promise(region: Region) -> float:
     corners = cv2.approxPolyN(region.hull.astype(np.int32).reshape(-1, 1, 2), 4, ensure_convex=True).reshape(-1, 2)
     four = hull_area / max(float(cv2.contourArea(corners.astype(np.float32))), 1.0)
     middle = region.contour.mean(axis=0) / (width, height) - 0.5
-    return float(np.sqrt(region.area / region.mask.size) * solidity**3 * min(four, 1.0) ** 2 * (1 - 0.5 * np.hypot(*middle)))
+    return float(
+        np.sqrt(region.area / region.mask.size) * solidity**3 * min(four, 1.0) ** 2 * (1 - 0.5 * np.hypot(*middle))
+    )
 
 
 def _same(a: Region, b: Region) -> float:
@@ -297,7 +299,10 @@ def _side_lines(region: Region) -> list[Floats]:
             line = _line_through(points, polygon[k], polygon[(k + 1) % len(polygon)])
             if line is None:
                 continue
-            if all(abs(line[:2] @ other[:2]) < 0.9995 or abs(line[2] - np.sign(line[:2] @ other[:2]) * other[2]) > 4 for other in lines):
+            if all(
+                abs(line[:2] @ other[:2]) < 0.9995 or abs(line[2] - np.sign(line[:2] @ other[:2]) * other[2]) > 4
+                for other in lines
+            ):
                 lines.append(line)
     return lines[:9]
 

@@ -39,7 +39,13 @@ class Ridge:
 
 
 def ridges(
-    image: Picture, camera: Camera, table: Table, rail: str, reach: tuple[float, float], height: float, wander_m: float = 0.012
+    image: Picture,
+    camera: Camera,
+    table: Table,
+    rail: str,
+    reach: tuple[float, float],
+    height: float,
+    wander_m: float = 0.012,
 ) -> list[Ridge]:
     """Edges parallel to a rail between two distances from its nose line, strongest first."""
     length = rail_length(table, rail)
@@ -128,7 +134,9 @@ def nose_runs(image: Picture, camera: Camera, table: Table, window_m: float) -> 
         if some:
             weights = [r.strength * r.share * np.exp(-0.5 * (r.offset / (0.5 * window_m)) ** 2) for r in some]
             # the nose throws a shadow on the bed: of a pair of edges the outer one is the nose
-            best = min((r for r, w in zip(some, weights, strict=True) if w > 0.4 * max(weights)), key=lambda r: r.offset)
+            best = min(
+                (r for r, w in zip(some, weights, strict=True) if w > 0.4 * max(weights)), key=lambda r: r.offset
+            )
             runs.append(as_run(camera, table, rail, best, "nose", height))
     return runs
 

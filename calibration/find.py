@@ -17,8 +17,9 @@ from calibration.model import JOINT_PRIOR, SETBACK_PRIOR, EdgeRun, Evidence, Fit
 from calibration.pose import camera_from_corners, rectangle
 from calibration.result import Calibration
 from calibration.sights import Sight, find_sights
+from calibration.size import SURE, length_probabilities
 from calibration.strips import RAIL_TOP_M
-from calibration.table import CORNERS, RAILS, Table
+from calibration.table import RAILS, SIZES, Table
 
 FULL_SIDE = 1920  # larger pictures are reduced to this longer side: their lenses do not resolve more
 
@@ -67,11 +68,15 @@ def find_table(images: Sequence[Picture], *, length_m: float | None = None, pick
         raise InputError(f"picture is {width}x{height}: too small to find a table in, give at least 320x240")
     scale = max(1.0, max(height, width) / FULL_SIDE)
     if scale > 1:
-        picture = np.asarray(cv2.resize(picture, None, fx=1 / scale, fy=1 / scale, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+        picture = np.asarray(
+            cv2.resize(picture, None, fx=1 / scale, fy=1 / scale, interpolation=cv2.INTER_AREA), dtype=np.uint8
+        )
     table = Table() if length_m is None else Table(length_m, length_m / 2)
     ranked = hypotheses(picture, table)
     if not ranked:
-        raise InputError("no table found: no region of the picture is bounded like a cloth; give --corners or another view")
+        raise InputError(
+            "no table found: no region of the picture is bounded like a cloth; give --corners or another view"
+        )
     separate: list[Found] = []
     for found in ranked:
         if all(_apart(found, other) for other in separate):
@@ -84,8 +89,16 @@ def find_table(images: Sequence[Picture], *, length_m: float | None = None, pick
     camera = chosen.fit.camera
     if scale > 1:
         camera = replace(camera.scaled(scale), width=images[0].shape[1], height=images[0].shape[0])
-    notes = () if length_m is not None else ("length-assumed",)
-    return Calibration(table, camera, chosen.fit.rms_px * scale, {}, 0.5, notes)
+    result = chosen.fit
+    setback = result.setback_m if len(chosen.evidence.sights) >= 6 else None
+    calibration = Calibration(table, camera, result.rms_px * scale, {}, 0.5, (), result.joint_m, setback)
+    if length_m is not None:
+        return calibration
+    likely = length_probabilities(calibration)
+    best = max(likely, key=lambda name: likely[name])
+    if likely[best] > SURE:
+        calibration = calibration.resized(SIZES[best][0])
+    return replace(calibration, length_p=likely, notes=("length-assumed",))
 
 
 def still(images: Sequence[Picture]) -> Picture:
@@ -129,15 +142,23 @@ def hypotheses(picture: Picture, table: Table) -> list[Found]:
             posed += [(worth, camera, corners, region, quad) for camera in _readings(first.camera, corners, table)]
     posed.sort(key=lambda x: -x[0])
     looked = []
+    grey = np.asarray(cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
     for worth, camera, corners, region, quad in posed[:8]:
-        seen = find_sights(picture, camera, table, 0.12)
-        looked.append((worth * (1 + 0.1 * sum(min(x.strength, 20.0) / 20 for x in seen)), camera, corners, region, quad))
+        seen = find_sights(grey, camera, table, 0.12)
+        looked.append(
+            (worth * (1 + 0.1 * sum(min(x.strength, 20.0) / 20 for x in seen)), camera, corners, region, quad)
+        )
     looked.sort(key=lambda x: -x[0])
     found = []
-    for _, camera, corners, region, quad in looked[:3]:
-        result = refine(picture, camera, corners, table, region, quad)
-        if result is not None:
+    ends: list[Floats] = []
+    for _, camera, _, region, quad in looked[:3]:
+        result = refine(picture, camera, table, region, quad)
+        seen_at = result.fit.camera.project(rectangle(table.width_m, table.length_m, 0.0), table.nose_height)
+        if all(np.abs(seen_at - other).max() > near for other in ends):
             found.append(result)
+            ends.append(seen_at)
+        if len(result.evidence.sights) >= 14 and result.score > 1.7:
+            break  # nothing but a table has that many marks in their places
     return sorted(found, key=lambda f: -f.score)
 
 
@@ -166,7 +187,7 @@ def _readings(camera: Camera, corners: Floats, table: Table) -> list[Camera]:
     return cameras
 
 
-def refine(picture: Picture, camera: Camera, corners: Floats, table: Table, region: Region, quad: Quad) -> Found | None:
+def refine(picture: Picture, camera: Camera, table: Table, region: Region, quad: Quad) -> Found:
     """Fits a hypothesis to the sights and edges near where it puts them."""
     sights: list[Sight] = []
     setback = SETBACK_PRIOR[0]
@@ -191,7 +212,9 @@ def _agreement(result: Fit, evidence: Evidence) -> float:
     """What the sights and edges that fit are worth, beside the cloth."""
     limit = max(1.5, 0.0012 * max(result.camera.width, result.camera.height))
     order = [x for rail in RAILS for x in evidence.sights if x.rail == rail]
-    worth = sum(min(x.strength, 20.0) / 20 * max(0.0, 1 - (e / limit) ** 2) for x, e in zip(order, result.sight_px, strict=True))
+    worth = sum(
+        min(x.strength, 20.0) / 20 * max(0.0, 1 - (e / limit) ** 2) for x, e in zip(order, result.sight_px, strict=True)
+    )
     true = float(np.mean(result.edge_px < limit)) if len(result.edge_px) else 0.0
     rails = len({run.rail for run in evidence.edges})
     return 0.04 * worth + 0.08 * rails * true
@@ -256,15 +279,23 @@ def check(found: Found) -> None:
     camera = found.fit.camera
     unit = max(camera.width, camera.height)
     if found.cover < 0.75:
-        raise InputError(f"no table found: only {found.cover:.0%} of the bed would be cloth; give --corners or another view")
+        raise InputError(
+            f"no table found: only {found.cover:.0%} of the bed would be cloth; give --corners or another view"
+        )
     if found.beyond > 0.3:
-        raise InputError("no table found: the cloth's colour goes on where the rails should be; give --corners or another view")
+        raise InputError(
+            "no table found: the cloth's colour goes on where the rails should be; give --corners or another view"
+        )
     if len(noses | joints) < 3 and len(found.evidence.sights) < 8:
-        raise InputError(f"table not determined: only {len(noses | joints)} cushions seen; give --corners or another view")
+        raise InputError(
+            f"table not determined: only {len(noses | joints)} cushions seen; give --corners or another view"
+        )
     if found.fit.rms_px > 1.5 * max(1.0, unit / 1280):
-        raise InputError(f"table not determined: lines are off by {found.fit.rms_px:.1f} pixels; give --corners or another view")
+        raise InputError(
+            f"table not determined: lines are off by {found.fit.rms_px:.1f} pixels; give --corners or another view"
+        )
     if not 0.3 < camera.focal / unit < 12:
         raise InputError(f"table not determined: focal length comes out at {camera.focal:.0f} pixels; give --corners")
 
 
-__all__ = ["CORNERS", "Found", "check", "coverage", "find_table", "hypotheses", "still"]
+__all__ = ["Found", "check", "coverage", "find_table", "hypotheses", "still"]

@@ -64,6 +64,7 @@ class Evidence:
     sights, edges, pockets : as found.
     corners : (4, 2) pixels where the joint lines meet, head-left, head-right, foot-right, foot-left; or None.
     corner_sigma_m : their standard deviation, metres.
+    corners_at_nose : whether the corners are those of the nose lines, at the noses' height.
     """
 
     sights: list[Sight] = field(default_factory=list)
@@ -71,6 +72,7 @@ class Evidence:
     pockets: list[PocketSpot] = field(default_factory=list)
     corners: Floats | None = None
     corner_sigma_m: float = 0.03
+    corners_at_nose: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +120,17 @@ def _rows(table: Table, evidence: Evidence, start: Camera) -> _Rows:
     parts: list[tuple[Floats, ...]] = []
     free_runs = [run for run in evidence.edges if run.kind == "free"]
 
-    def add(base: Floats, along: Floats, outward: Floats, px: Floats, kind: int, tie: str, free: int, sigma: Floats, share: float) -> None:
+    def add(
+        base: Floats,
+        along: Floats,
+        outward: Floats,
+        px: Floats,
+        kind: int,
+        tie: str,
+        free: int,
+        sigma: Floats,
+        share: float,
+    ) -> None:
         n = len(base)
         zero, out = np.zeros((n, 3)), np.broadcast_to(outward, (n, 3))
         member = np.zeros((n, len(free_runs)))
@@ -163,10 +175,11 @@ def _rows(table: Table, evidence: Evidence, start: Camera) -> _Rows:
         add(base, np.zeros(3), np.zeros(3), np.array([p.pixel for p in evidence.pockets]), 2, "", -1, sigma, 1.0)
     if evidence.corners is not None:
         w, length = table.width_m, table.length_m
-        base = np.array([[0, 0, RAIL_TOP_M], [w, 0, RAIL_TOP_M], [w, length, RAIL_TOP_M], [0, length, RAIL_TOP_M]])
+        level = table.nose_height if evidence.corners_at_nose else RAIL_TOP_M
+        base = np.array([[0, 0, level], [w, 0, level], [w, length, level], [0, length, level]])
         out = np.array([[-1.0, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]])
         sigma = np.hypot(1.0, evidence.corner_sigma_m * _pixels_per_metre(start, base))
-        add(base, np.zeros(3), out, evidence.corners, 2, "joint", -1, sigma, 1.0)
+        add(base, np.zeros(3), out, evidence.corners, 2, "" if evidence.corners_at_nose else "joint", -1, sigma, 1.0)
     if not parts:
         raise ValueError("nothing to fit a camera to")
     return _Rows(*(np.concatenate(column) for column in zip(*parts, strict=True)))
@@ -211,7 +224,9 @@ def fit(
     rows = _rows(table, evidence, start)
     unit = float(max(start.width, start.height))
     offsets = np.array([r.offset for r in evidence.edges if r.kind == "free"])
-    state = _State(np.log(start.focal), _bend_of(start, unit), start.rotation, start.translation, joint_m, setback_m, offsets)
+    state = _State(
+        np.log(start.focal), _bend_of(start, unit), start.rotation, start.translation, joint_m, setback_m, offsets
+    )
     rest = np.zeros(2) if distortion else state.bend
     slack = BEND_PRIOR if distortion else 1e-6
     tie = _Tie(rest, slack, unit)

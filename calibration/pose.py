@@ -47,8 +47,9 @@ def camera_from_corners(
     *,
     sigma_m: float = 0.01,
     joint_m: float = 0.04,
+    joint_tied: bool = True,
 ) -> Fit:
-    """Camera that sees the corners where cloth meets rail at four pixels.
+    """Camera that sees the corners where cloth meets rail, or where the nose lines meet, at four pixels.
 
     Parameters
     ----------
@@ -57,6 +58,7 @@ def camera_from_corners(
     size : picture's width and height.
     sigma_m : standard deviation of the corners.
     joint_m : how far outside the nose lines they lie, to begin with.
+    joint_tied : false where the corners are those of the nose lines themselves.
 
     Raises
     ------
@@ -68,22 +70,26 @@ def camera_from_corners(
     centre = np.array([(width - 1) / 2, (height - 1) / 2])
     world = rectangle(table.width_m, table.length_m, joint_m)
     flat = np.column_stack([world, np.zeros(4)])
-    raised = np.array([0, 0, RAIL_TOP_M])
+    level = RAIL_TOP_M if joint_tied else table.nose_height
+    raised = np.array([0, 0, level])
     starts: list[tuple[float, Camera]] = []
     for focal in [focal_from_square(corners, world, size), *(unit * np.array([0.5, 0.75, 1.1, 1.7, 2.6, 4.0]))]:
         matrix = np.array([[focal, 0, centre[0]], [0, focal, centre[1]], [0, 0, 1.0]])
         solved = cv2.solvePnPGeneric(flat, corners.astype(np.float64), matrix, None, flags=cv2.SOLVEPNP_IPPE)
         for rvec, tvec in zip(solved[1], solved[2], strict=True):
             rotation, _ = cv2.Rodrigues(rvec)
-            camera = Camera(width, height, float(focal), centre, np.zeros(2), rotation, tvec.ravel() - rotation @ raised)
-            off = camera.project(world, RAIL_TOP_M) - corners
+            camera = Camera(
+                width, height, float(focal), centre, np.zeros(2), rotation, tvec.ravel() - rotation @ raised
+            )
+            off = camera.project(world, level) - corners
             prior = (np.log(focal / FOCAL_PRIOR[0] / unit) / FOCAL_PRIOR[1]) ** 2
             if np.isfinite(off).all() and camera.position[2] > 0.15:
                 starts.append((float((off**2).sum()) / (0.003 * unit) ** 2 + prior, camera))
     if not starts:
         raise ValueError("no camera above the table sees these corners")
     camera = min(starts, key=lambda s: s[0])[1]
-    found = fit(camera, table, Evidence(corners=corners, corner_sigma_m=sigma_m), joint_m=joint_m, distortion=False)
+    evidence = Evidence(corners=corners, corner_sigma_m=sigma_m, corners_at_nose=not joint_tied)
+    found = fit(camera, table, evidence, joint_m=joint_m, distortion=False)
     if found.camera.position[2] < 0.15:
         raise ValueError("no camera above the table sees these corners")
     return found

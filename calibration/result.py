@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,8 @@ class Calibration:
     rms_px : root mean square residual of the fit, pixels.
     length_p : probability of each trade size considered, by name; empty where the length was given.
     head_p : probability that the end called head is the head.
-    notes : anything a person should know (``corner-hidden``, ``distortion-assumed`` …).
+    notes : anything a person should know (``length-assumed``, ``corners-by-hand`` …).
+    joint_m, setback_m : how far behind the nose lines cloth meets rail, and the sights lie, as fitted; None if unknown.
     """
 
     table: Table
@@ -31,6 +32,8 @@ class Calibration:
     length_p: Mapping[str, float] = field(default_factory=dict)
     head_p: float = 0.5
     notes: tuple[str, ...] = ()
+    joint_m: float | None = None
+    setback_m: float | None = None
 
     @property
     def corners_px(self) -> dict[str, Floats]:
@@ -48,7 +51,29 @@ class Calibration:
         rotation = c.rotation @ turn
         translation = c.translation + c.rotation @ shift
         camera = Camera(c.width, c.height, c.focal, c.centre, c.distortion, rotation, translation)
-        return Calibration(self.table, camera, self.rms_px, self.length_p, 1 - self.head_p, self.notes)
+        return replace(self, camera=camera, head_p=1 - self.head_p)
+
+    def resized(self, length_m: float) -> Calibration:
+        """The same picture of a table of another length: the nose lines stay where they are in the picture.
+
+        The camera's distance grows with the table; the nose's height, which hangs on the ball, does not.
+        """
+        k = length_m / self.table.length_m
+        c = self.camera
+        nose = np.array([0.0, 0.0, self.table.nose_height])
+        translation = k * (c.rotation @ nose + c.translation) - c.rotation @ nose
+        table = replace(self.table, length_m=length_m, width_m=self.table.width_m * k)
+
+        def scaled(value: float | None) -> float | None:
+            return None if value is None else value * k
+
+        return replace(
+            self,
+            table=table,
+            camera=replace(c, translation=translation),
+            joint_m=scaled(self.joint_m),
+            setback_m=scaled(self.setback_m),
+        )
 
     def to_json(self) -> dict[str, Any]:
         """The ``table`` object of FORMATS: sizes, corners, camera, residual."""
@@ -60,6 +85,8 @@ class Calibration:
             "length_p": dict(self.length_p),
             "head_p": self.head_p,
             "notes": list(self.notes),
+            "joint_m": self.joint_m,
+            "setback_m": self.setback_m,
         }
 
     @classmethod
@@ -71,4 +98,6 @@ class Calibration:
             dict(value.get("length_p", {})),
             float(value.get("head_p", 0.5)),
             tuple(value.get("notes", ())),
+            value.get("joint_m"),
+            value.get("setback_m"),
         )

@@ -40,13 +40,14 @@ def find_sights(image: Picture, camera: Camera, table: Table, window_m: float = 
 
     Parameters
     ----------
-    image : (h, w, 3) uint8 BGR.
+    image : (h, w, 3) uint8 BGR, or (h, w) grey.
     camera, table : as known so far.
     window_m : how far a sight may lie from where the camera puts it, along the rail.
     """
+    grey = image if image.ndim == 2 else np.asarray(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
     found: list[Sight] = []
     for rail in RAILS:
-        found += _on_rail(image, camera, table, rail, window_m)
+        found += _on_rail(grey, camera, table, rail, window_m)
     return found
 
 
@@ -64,8 +65,10 @@ def _on_rail(image: Picture, camera: Camera, table: Table, rail: str, window_m: 
     extent = float(np.linalg.norm(ends[1] - ends[0]))
     if not np.isfinite(extent) or extent < 60:
         return []
-    s = np.linspace(0.02, length - 0.02, int(np.clip(extent, 200, 2200)))
-    strip = cut(image, camera, table, rail, s, BAND_M, RAIL_TOP_M, fine=0.8)
+    # while the place is only roughly known there is no need to look finely at a large picture
+    fine = float(np.clip(extent / 700, 0.9, 1.6)) if window_m > 0.05 else 0.9
+    s = np.linspace(0.02, length - 0.02, int(np.clip(extent / fine, 200, 2200)))
+    strip = cut(image, camera, table, rail, s, BAND_M, RAIL_TOP_M, fine=fine)
     light = np.ascontiguousarray(strip.lab[..., 0])
     ds, dd = float(s[1] - s[0]), float(strip.d[1] - strip.d[0])
     px_s, px_d = extent / len(s), max(strip.step_px, 0.05)

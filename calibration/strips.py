@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from calibration.camera import Camera, Floats
 from calibration.cloth import Picture
-from calibration.table import RAILS, Table
+from calibration.table import Table
 
 RAIL_TOP_M = 0.041  # height above the cloth of the rail's top and of the line where cloth meets rail
 
@@ -55,7 +55,7 @@ class Strip:
     rail : name.
     s : (n,) metres along the rail from its left or head end.
     d : (m,) metres inside the nose line, rising.
-    lab : (n, m, 3) L*a*b*.
+    lab : (n, m, 3) L*a*b*, or (n, m, 1) brightness 0 … 100 where cut from a grey picture.
     seen : (n, m) whether the picture covers the place.
     step_px : pixels per column, in the middle of the rail.
     """
@@ -78,7 +78,14 @@ def free_stretches(table: Table, rail: str, count: int) -> Floats:
 
 
 def cut(
-    image: Picture, camera: Camera, table: Table, rail: str, s: Floats, reach: tuple[float, float], height: float, fine: float = 0.6
+    image: Picture,
+    camera: Camera,
+    table: Table,
+    rail: str,
+    s: Floats,
+    reach: tuple[float, float],
+    height: float,
+    fine: float = 0.6,
 ) -> Strip:
     """Cuts the strip ``reach`` metres across (from, to) at ``height`` above the cloth, ``fine`` pixels per column."""
     middle = np.array([rail_length(table, rail) / 2])
@@ -86,15 +93,28 @@ def cut(
     across = float(np.linalg.norm(ends[1] - ends[0]))
     columns = int(np.clip(across / fine, 48, 640)) if np.isfinite(across) else 48
     d = np.linspace(reach[0], reach[1], columns)
-    grid_s, grid_d = np.repeat(s, columns), np.tile(d, len(s))
-    pixels = camera.project(rail_point(table, rail, grid_s, grid_d), height).reshape(len(s), columns, 2)
-    pixels = np.nan_to_num(pixels, nan=-1e4)
-    maps = pixels.astype(np.float32)
+    maps = _maps(camera, table, rail, s, d, height)
     seen = (maps >= 0).all(axis=2) & (maps[..., 0] <= image.shape[1] - 1) & (maps[..., 1] <= image.shape[0] - 1)
-    bgr = cv2.remap(image, maps, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-    lab = cv2.cvtColor(bgr.astype(np.float32) / 255, cv2.COLOR_BGR2LAB)
+    picture = cv2.remap(image, maps, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    if picture.ndim == 3:
+        lab = cv2.cvtColor(picture.astype(np.float32) / 255, cv2.COLOR_BGR2LAB)
+    else:
+        lab = picture.astype(np.float32)[..., None] * (100 / 255)
     return Strip(rail, s, d, lab, seen, across / max(columns - 1, 1))
 
 
-def cut_all(image: Picture, camera: Camera, table: Table, count: int, reach: tuple[float, float], height: float) -> list[Strip]:
-    return [cut(image, camera, table, rail, free_stretches(table, rail, count), reach, height) for rail in RAILS]
+def _maps(camera: Camera, table: Table, rail: str, s: Floats, d: Floats, height: float) -> npt.NDArray[np.float32]:
+    """(n, m, 2) pixels of a strip's cells: projected on a coarse grid and interpolated, to some hundredths of a pixel."""
+    nodes_s = np.linspace(s[0], s[-1], min(len(s), 80))
+    nodes_d = np.linspace(d[0], d[-1], min(len(d), 7))
+    places = rail_point(table, rail, np.repeat(nodes_s, len(nodes_d)), np.tile(nodes_d, len(nodes_s)))
+    coarse = np.nan_to_num(camera.project(places, height), nan=-1e4).reshape(len(nodes_s), len(nodes_d), 2)
+    at = np.clip((s - s[0]) / max(nodes_s[1] - nodes_s[0], 1e-9), 0, len(nodes_s) - 1.000001)
+    low = at.astype(np.int64)
+    part = (at - low)[:, None, None]
+    rows = coarse[low] * (1 - part) + coarse[low + 1] * part
+    at = np.clip((d - d[0]) / max(nodes_d[1] - nodes_d[0], 1e-9), 0, len(nodes_d) - 1.000001)
+    low = at.astype(np.int64)
+    part32 = (at - low).astype(np.float32)[None, :, None]
+    rows = rows.astype(np.float32)
+    return np.asarray(rows[:, low] * (1 - part32) + rows[:, low + 1] * part32, dtype=np.float32)
