@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any
 
-import click
 import typer
 
 from calibration.errors import InputError, RailbirdError
@@ -313,12 +312,9 @@ def main(argv: list[str] | None = None) -> int:
     except InputError as error:
         say(f"railbird: {' '.join(str(error).split())}")
         return 2
-    except click.exceptions.Exit as error:
+    except typer.Exit as error:
         return error.exit_code
-    except click.ClickException as error:
-        say(f"railbird: {' '.join(error.format_message().split())}; see `railbird --help`")
-        return 2
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         say("railbird: stopped")
         return 130
     except BrokenPipeError:
@@ -326,3 +322,10 @@ def main(argv: list[str] | None = None) -> int:
     except RailbirdError as error:
         say(f"railbird: {error}")
         return 1
+    except Exception as error:
+        # Newer typer carries its own copy of click, so its usage errors are told by what they can do.
+        message = getattr(error, "format_message", None)
+        if message is None:
+            raise
+        say(f"railbird: {' '.join(message().split())}; see `railbird --help`")
+        return 2
