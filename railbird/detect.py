@@ -16,8 +16,8 @@ from rich.progress import track
 
 from calibration.errors import InputError
 from vision import yolo
-from vision.detections import KINDS, Detections
-from vision.identity import unnumbered_p
+from vision.detections import KIND_OF, KINDS, Detections
+from vision.identity import marginals, unnumbered_p
 from vision.labels import categories
 from vision.look import Looker
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 Image = npt.NDArray[np.uint8]
 PICTURES = {".jpg", ".jpeg", ".png"}
+SURE_BALL = 0.3  # score of a ball that claims its number
+TRUST = 7.0  # nats that one picture can say against a number
 COLOURS = {"cue": (255, 255, 255), "solid": (60, 200, 60), "stripe": (60, 160, 255), "eight": (0, 0, 0)}
 
 
@@ -54,15 +56,25 @@ class Document:
         }
 
 
+def numbers(found: Detections) -> npt.NDArray[np.float64]:
+    """(n, 16) probability of each number for each ball, no number given twice among those that are surely balls."""
+    p = found.number_p
+    sure = np.argsort(-found.score)[:16]
+    sure = sure[found.score[sure] > SURE_BALL]
+    if len(sure) > 1:
+        p[sure] = marginals(np.maximum(found.evidence[sure], -TRUST), stray=-TRUST)
+    return p
+
+
 def entries(found: Detections) -> list[dict[str, Any]]:
     """Balls of one picture as COCO annotations.
 
-    ``score`` counts the ball and its kind together, so that a ball whose kind is unclear ranks below one whose kind is
-    clear.
+    ``score`` is that of the ball; ``kind_p`` and ``number_p`` say how sure its kind and number are.
     """
     plain = unnumbered_p([found]) > 0.5
+    number_p = found.number_p if plain else numbers(found)
+    kind_p = np.stack([number_p[:, k == KIND_OF].sum(axis=1) for k in range(len(KINDS))], axis=1)
     made = []
-    number_p, kind_p = found.number_p, found.kind_p
     for k, box in enumerate(found.boxes):
         kind = int(kind_p[k].argmax())
         number = int(number_p[k].argmax())

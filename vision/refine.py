@@ -72,7 +72,8 @@ def refine(
     angle = np.arange(o.rays) * (2 * np.pi / o.rays)
     unit = np.stack([np.cos(angle), np.sin(angle)], axis=1)
     reach = np.linspace(_INNER, _OUTER, o.samples)
-    middle = (reach[1:] + reach[:-1]) / 2
+    middle = ((reach[1:] + reach[:-1]) / 2).astype(np.float32)  # single precision where arrays are large: twice as fast
+    beside = middle - np.float32(1)
     spoke = unit @ shape.transpose(0, 2, 1)  # (n, a, 2) pixels for one radius
     profile = rays.sample(image, detections.centre[:, None, None] + spoke[:, :, None] * reach[:, None])
     free = rays.unhidden(detections, spoke, reach)
@@ -87,9 +88,10 @@ def refine(
     for window in o.window:
         expected = solved @ basis.T
         if window > 0:
-            belief = strength * np.exp((((middle - 1.0) - expected[:, :, None]) / window) ** 2 * -0.5)
-            total = belief.sum(axis=2) + 1e-9
-            edge = belief @ (middle - 1.0) / total
+            off = (beside - expected.astype(np.float32)[:, :, None]) * np.float32(1 / window)
+            belief = strength * np.exp(off * off * np.float32(-0.5))
+            total = belief.sum(axis=2).astype(np.float64) + 1e-9
+            edge = belief @ beside / total
             weight = total / (total + 0.5 * np.median(total, axis=1, keepdims=True)) * (0.3 + 0.7 * sure)
         solved = _solve(basis, weight * _biweight(edge - expected), edge, prior)
         solved[:, :2] = np.clip(solved[:, :2], -0.4, 0.4)
@@ -161,16 +163,17 @@ def _covariance(shape: Floats, basis: Floats, weight: Floats, log_variance: Floa
 
 
 def _streaks(
-    strength: rays.Floats32, middle: Floats, edge: Floats, weight: Floats, unit: Floats, spoke: Floats
+    strength: rays.Floats32, middle: rays.Floats32, edge: Floats, weight: Floats, unit: Floats, spoke: Floats
 ) -> Floats:
     """(n, 2) motion during the exposure, pixels; NaN where the edges are as sharp across as along.
 
     An edge blurred by a streak of length L at angle p from its normal has variance L^2 cos^2(p) / 12 beside the lens's own.
     """
-    off = middle - edge[:, :, None]
+    off = middle - edge.astype(np.float32)[:, :, None]
+    square = off * off
     # only what lies outside the edge: inside are stripe, number and highlight
-    near = np.exp(-4.0 * off**2) * np.sqrt(strength) * (off > -0.04)
-    spread = (near * off**2).sum(axis=2) / (near.sum(axis=2) + 1e-9) * (spoke**2).sum(axis=2)
+    near = np.exp(np.float32(-4.0) * square) * np.sqrt(strength) * (off > -0.04)
+    spread = (near * square).sum(axis=2) / (near.sum(axis=2) + 1e-9) * (spoke**2).sum(axis=2)
     # a shadow widens the edge on one side, motion on two: the single angle takes up the former
     double = np.column_stack([np.ones(len(unit)), 2 * unit[:, 0] ** 2 - 1, 2 * unit[:, 0] * unit[:, 1], unit])
     small = np.full(5, 1e-6)
