@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TextIO
@@ -39,7 +40,9 @@ def adjudicate(lines: Iterable[str]) -> Iterator[str]:
         except InputError as error:
             raise InputError(f"line {number}: {error}") from None
         except json.JSONDecodeError as error:
-            raise InputError(f"line {number}: no JSON ({error.msg} at column {error.colno}); give one object a line") from None
+            raise InputError(
+                f"line {number}: no JSON ({error.msg} at column {error.colno}); give one object a line"
+            ) from None
         except RecursionError:
             raise InputError(f"line {number}: nested too deep; give one object a line") from None
         for ruling in rulings:
@@ -76,8 +79,13 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
     except InputError as error:
         print(f"railbird adjudicate: {error}", file=sys.stderr)
         return 2
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has seen enough
+        return 0
     except OSError as error:
-        print(f"railbird adjudicate: {arguments[0]}: {error.strerror}; give a file of JSON lines, or -", file=sys.stderr)
+        print(
+            f"railbird adjudicate: {arguments[0]}: {error.strerror}; give a file of JSON lines, or -", file=sys.stderr
+        )
         return 2
     except UnicodeDecodeError as error:
         print(f"railbird adjudicate: {arguments[0]}: not UTF-8 ({error.reason} at byte {error.start})", file=sys.stderr)

@@ -127,9 +127,7 @@ def penalty(state: State, command: Penalty, options: Options) -> tuple[State, Ru
     straight = options.game is Game.STRAIGHT_POOL
     common = {"reason": Reason.PENALTY, "clause": Foul.UNSPORTING, "shooter": player}
     if level is Level.WARNING:
-        return state, ruling_after(
-            state, options, reason=Reason.PENALTY, clause=Foul.UNSPORTING, shooter=player, fouls=found
-        )
+        return state, ruling_after(state, options, reason=Reason.PENALTY, clause=Foul.UNSPORTING, shooter=player)
     if level is Level.MATCH:
         after = replace(state, match_winner=1 - player)
         return after, ruling_after(after, options, legal=False, fouls=found, enforced=Foul.UNSPORTING, **common)  # type: ignore[arg-type]

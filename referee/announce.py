@@ -27,6 +27,9 @@ _SAID = frozenset(
     }
 )
 
+#: Doubts of the eye, in which the shooter has the benefit.
+_TOO_CLOSE = frozenset({"first-contact", "cue-ball", "rail", "kitchen"})
+
 
 def announce(ruling: Ruling, *, full: bool = False) -> dict[str, str]:
     """The announcement of a ruling in every language, short to be spoken or ``full`` to be read."""
@@ -37,7 +40,7 @@ def spoken(ruling: Ruling, language: str) -> str:
     """What a referee says aloud: the foul, what follows, who plays, what is to be chosen."""
     parts = list(_verdict(ruling, language))
     parts += _consequences(ruling, language)
-    if ruling.needs_referee and ruling.alternative is not None:
+    if ruling.needs_referee in _TOO_CLOSE and ruling.legal:
         parts.append(text(language, "say.video"))
     return " ".join(parts)
 

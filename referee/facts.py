@@ -245,8 +245,7 @@ def facts_of(events: tuple[AnyEvent, ...], shot: Played, now: Situation) -> Shot
                     crossed = crossed or event.toward == "foot"
                 else:
                     crossings = crossings or set()
-                    if event.toward == "head":
-                        crossings.add(event.ball)
+                    crossings.add(event.ball)  # either way it has been past the string
         elif isinstance(event, OffTable):
             off.add(event.ball)
         last_t = event.t_s

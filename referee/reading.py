@@ -106,3 +106,11 @@ def player_of(value: Any, where: str, players: tuple[str, str]) -> int:
 def per_player(value: Any, where: str, players: tuple[str, str], read: Callable[[Any, str], int]) -> tuple[int, int]:
     given = object_of(value, players, where)
     return tuple(read(given[name], f"{where}.{name}") if name in given else 0 for name in players)  # type: ignore[return-value]
+
+
+def list_of(value: Any, where: str) -> list[Any]:
+    if isinstance(value, str):
+        return [value]
+    if not isinstance(value, (list, tuple)):
+        raise InputError(f"{where} is {told(value)}: give a list")
+    return list(value)

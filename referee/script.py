@@ -27,6 +27,7 @@ from referee.reading import (
     ball_number,
     flag,
     integer,
+    list_of,
     object_of,
     one_of,
     per_player,
@@ -189,7 +190,6 @@ def _setup(value: Any, options: Options, state: State) -> Command:
     players, game = options.players, options.game
     balls = balls_of(game)
     fresh = first_state(options)
-    is_break = flag(given.get("break", True), "setup.break")
     on_table = balls
     if "on_table" in given:
         listed = given["on_table"]
@@ -204,10 +204,13 @@ def _setup(value: Any, options: Options, state: State) -> Command:
             raise InputError(
                 f"setup.on_table is {numbers}: the {needed or 'rack'} is not on the table, so the rack would be over"
             )
-        if is_break and on_table != balls:
-            raise InputError(
-                f'setup.on_table is {numbers}: a break has all balls of the rack; leave it out or give "break": false'
-            )
+    # Left out, the next shot is a break, unless what else is given can only be mid-rack.
+    mid_rack = on_table != balls or given.get("push_out_allowed") is True or bool(given.get("groups"))
+    is_break = flag(given.get("break", not mid_rack), "setup.break")
+    if is_break and on_table != balls:
+        raise InputError(
+            f'setup.on_table is {sorted(on_table)}: a break has all balls of the rack; leave it out or give "break": false'
+        )
     positions = places_of(given.get("positions", {}), "setup.positions", balls, options.table)
     for ball in positions:
         if ball not in on_table:
@@ -301,7 +304,10 @@ def _lag(value: Any, options: Options, state: State) -> Command:
             else None
             for key in ("rest", "start")
         }
-        seen = [term(code, Foul, f"lag.{name}.observed[{i}]") for i, code in enumerate(one.get("observed") or [])]
+        seen = [
+            term(code, Foul, f"lag.{name}.observed[{i}]")
+            for i, code in enumerate(list_of(one.get("observed") or [], f"lag.{name}.observed"))
+        ]
         lags[index] = Lagged(events, points["rest"], points["start"], tuple(seen))
     return Lag(lags)
 

@@ -14,6 +14,7 @@ from referee.reading import (
     ball_key,
     ball_number,
     flag,
+    list_of,
     object_of,
     one_of,
     places_of,
@@ -96,7 +97,7 @@ def parse_shot(value: Any, options: Options) -> Played:
         point(at, "shot.cue_ball_at", table) if at is not None else None,
         {
             ball_key(key, "shot.frozen.rails", balls): frozenset(
-                one_of(r, RAILS, f"shot.frozen.rails.{key}") for r in _list(value, f"shot.frozen.rails.{key}")
+                one_of(r, RAILS, f"shot.frozen.rails.{key}") for r in list_of(value, f"shot.frozen.rails.{key}")
             )
             for key, value in rails.items()
         },
@@ -110,14 +111,6 @@ def parse_shot(value: Any, options: Options) -> Played:
         flag(given.get("extension", False), "shot.extension"),
         options.players[player_of(shooter, "shot.shooter", options.players)] if shooter is not None else None,
     )
-
-
-def _list(value: Any, where: str) -> list[Any]:
-    if isinstance(value, str):
-        return [value]
-    if not isinstance(value, (list, tuple)):
-        raise InputError(f"{where} is {told(value)}: give a list")
-    return list(value)
 
 
 def _call(value: Any, balls: Collection[int]) -> Call:
@@ -148,7 +141,7 @@ def events_of(
     last = -math.inf
     for number, one in enumerate(value):
         here = f"{where}[{number}]"
-        if not isinstance(one, Mapping) or one.get("kind") not in _KEYS_OF:
+        if not isinstance(one, Mapping) or not isinstance(one.get("kind"), str) or one["kind"] not in _KEYS_OF:
             kind = one.get("kind") if isinstance(one, Mapping) else one
             raise InputError(f"{here}.kind is {told(kind)}: one of {', '.join(_KEYS_OF)}")
         event = _event(one, here, balls, table)
@@ -158,7 +151,7 @@ def events_of(
             )
         last = event.t_s
         events.append(event)
-        for listed in one.get("balls_alt") or one.get("ball_alt") or ():
+        for listed in list_of(one.get("balls_alt") or one.get("ball_alt") or [], f"{here}.balls_alt"):
             others.append(
                 (event, *_alternative(listed, f"{here}.{'balls_alt' if 'balls_alt' in one else 'ball_alt'}", balls))
             )
@@ -170,7 +163,7 @@ def events_of(
 def _alternative(value: Any, where: str, balls: Collection[int]) -> tuple[tuple[int, ...], float]:
     given = object_of(value, ("balls", "ball", "p"), where)
     named = given["balls"] if "balls" in given else [given.get("ball")]
-    return tuple(ball_number(ball, where, balls) for ball in _list(named, where)), real(
+    return tuple(ball_number(ball, where, balls) for ball in list_of(named, where)), real(
         given.get("p"), f"{where}.p", 0, 1
     )
 

@@ -240,7 +240,7 @@ def _with_rails(
                 frozen |= uncounted.get(event.ball, frozenset())
             counts = driven_to_rail(event.rail, frozen, event.leaves_first)
             q = happens * after
-            if counts and q < 1.0 - _LOW:
+            if counts and _LOW <= q < 1.0 - _LOW:
                 doubtful_rails.setdefault(event.ball, []).append((q, event))
             elif q >= 0.5:
                 late.append(event)
@@ -254,9 +254,7 @@ def _with_rails(
             and first is not None
         ):
             leaving.append((happens * (1 - after), happens * after, event))
-        elif (
-            isinstance(event, Crossing) and needs.crossings and event.ball and event.toward == "head" and happens < 1.0
-        ):
+        elif isinstance(event, Crossing) and needs.crossings and event.ball and happens < 1.0:
             doubtful_crossings.append((happens, event))
         elif needs.path and first is not None and happens < 1.0 and _on_path(event, max(first.balls)):
             path.append((happens, event))
