@@ -117,7 +117,9 @@ def tidy(pieces: list[Piece], sigma: float) -> tuple[list[Piece], list[int]]:
             apart = np.hypot(*(left.at(t) - right.at(t)))
             bend = np.hypot(*(left.velocity(t) - right.velocity(t)))
             loose = float(np.hypot(left.velocity_sigma(t), right.velocity_sigma(t)))
-            if apart < 3 * sigma + 0.5 * loose * (right.begin_s - left.end_s) + 0.002 and bend < 4 * loose + 0.1:
+            _, _, gap = crossing(left, right, 0.0)
+            joined = apart < 3 * sigma + 0.5 * loose * (right.begin_s - left.end_s) + 0.002 and bend < 4 * loose + 0.1
+            if joined or gap < sigma + 0.001:
                 stray += range(piece.first, piece.last + 1)
                 continue
         out.append(piece)

@@ -6,6 +6,8 @@ filterpy's own step costs 0.1 ms a ball; noise and backward smoothing come from 
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from filterpy.common import Q_discrete_white_noise
 from filterpy.kalman import rts_smoother
@@ -17,6 +19,7 @@ SLIDING = 3.0  # m/s², about the friction of a sliding ball: the acceleration a
 BOUNCE = 0.8  # of its speed a ball keeps at a cushion
 
 
+@lru_cache(maxsize=256)
 def process_noise(dt: float, acceleration: float = SLIDING) -> Floats:
     """(4, 4) covariance added in ``dt`` seconds by an unknown acceleration of ``acceleration`` m/s² (one sigma)."""
     q = Q_discrete_white_noise(2, dt=dt, var=acceleration**2)
@@ -33,7 +36,7 @@ def transition(dt: float) -> Floats:
 def predict(mean: Floats, cov: Floats, dt: float) -> tuple[Floats, Floats]:
     """States (n, 4) and covariances (n, 4, 4) of free balls ``dt`` seconds on."""
     f = transition(dt)
-    return mean @ f.T, f @ cov @ f.T + process_noise(dt)
+    return mean @ f.T, f @ cov @ f.T + process_noise(round(dt, 5))
 
 
 def update(mean: Floats, cov: Floats, z: Floats, noise: Floats) -> tuple[Floats, Floats]:
@@ -69,28 +72,30 @@ def collide(mean: Floats, dt: float, moving: Bools, table: Table) -> tuple[Float
     if not moving.any():
         return out, hit
     first = np.full(n, np.inf)
-    for a in np.flatnonzero(moving):
-        gap, rel = mean[:, :2] - mean[a, :2], mean[:, 2:] - mean[a, 2:]
-        b2 = np.einsum("ij,ij->i", gap, rel)
-        a2 = np.einsum("ij,ij->i", rel, rel)
-        c2 = np.einsum("ij,ij->i", gap, gap) - (2.1 * r) ** 2
-        root = b2**2 - a2 * c2
-        with np.errstate(divide="ignore", invalid="ignore"):
-            when = np.where((root > 0) & (b2 < 0), (-b2 - np.sqrt(np.maximum(root, 0))) / a2, np.inf)
-        when[a] = np.inf
-        for b in np.flatnonzero(when < dt):
-            t = max(float(when[b]), 0.0)
-            if t >= min(first[a], first[b]):
-                continue
-            first[a] = first[b] = t
-            axis = gap[b] + rel[b] * t
-            axis = axis / np.hypot(axis[0], axis[1])
-            push = (rel[b] @ axis) * axis
-            for ball, sign in ((a, 1.0), (b, -1.0)):
-                v = mean[ball, 2:] + sign * push
-                out[ball, :2] = mean[ball, :2] + mean[ball, 2:] * t + v * (dt - t)
-                out[ball, 2:] = v
-                hit[ball] = True
+    movers = np.flatnonzero(moving)
+    gap = mean[None, :, :2] - mean[movers, None, :2]
+    rel = mean[None, :, 2:] - mean[movers, None, 2:]
+    closing = gap[..., 0] * rel[..., 0] + gap[..., 1] * rel[..., 1]
+    speed2 = rel[..., 0] ** 2 + rel[..., 1] ** 2
+    root = closing**2 - speed2 * (gap[..., 0] ** 2 + gap[..., 1] ** 2 - (2.1 * r) ** 2)
+    meet = (root > 0) & (closing < 0)
+    when = np.full(root.shape, np.inf)
+    when[meet] = (-closing[meet] - np.sqrt(root[meet])) / speed2[meet]
+    when[np.arange(len(movers)), movers] = np.inf
+    for i, b in zip(*np.nonzero(when < dt), strict=True):
+        a = movers[i]
+        t = max(float(when[i, b]), 0.0)
+        if t >= min(first[a], first[b]):
+            continue
+        first[a] = first[b] = t
+        axis = gap[i, b] + rel[i, b] * t
+        axis = axis / np.hypot(axis[0], axis[1])
+        push = (rel[i, b] @ axis) * axis
+        for ball, sign in ((a, 1.0), (b, -1.0)):
+            v = mean[ball, 2:] + sign * push
+            out[ball, :2] = mean[ball, :2] + mean[ball, 2:] * t + v * (dt - t)
+            out[ball, 2:] = v
+            hit[ball] = True
     for axis, size in ((0, table.width_m), (1, table.length_m)):
         for nose, sign in ((r, 1.0), (size - r, -1.0)):
             beyond = (nose - out[:, axis]) * sign
@@ -105,6 +110,6 @@ def smooth(means: Floats, covs: Floats, times: Floats) -> tuple[Floats, Floats]:
     """Backward (Rauch-Tung-Striebel) pass over one ball's filtered states (k, 4), (k, 4, 4) at ``times`` (k,)."""
     steps = np.diff(times, append=times[-1] + 1e-3)
     fs = [transition(float(dt)) for dt in steps]
-    qs = [process_noise(float(dt)) for dt in steps]
+    qs = [process_noise(round(float(dt), 5)) for dt in steps]
     x, p, _, _ = rts_smoother(means, covs, fs, qs)
     return np.asarray(x, dtype=np.float64), np.asarray(p, dtype=np.float64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -80,6 +81,7 @@ class Tracker:
         keep = (seen.score >= LEAST_SCORE) & np.isfinite(seen.xy).all(axis=1)
         z, noise, score, evidence = seen.xy[keep], seen.cov[keep], seen.score[keep], seen.evidence[keep]
         noise = noise + np.eye(2) * 2.5e-7  # half a millimetre nobody accounts for
+        evidence = np.maximum(evidence - evidence.max(axis=1, keepdims=True), -6.0) if len(evidence) else evidence
         live = [t for t in self.tracks if t.status not in (Status.LOST, Status.GONE)]
         free_d = np.ones(len(z), dtype=np.bool_)
         if live and len(z):
@@ -103,7 +105,7 @@ class Tracker:
         bounced, hit = kalman.collide(mean, step, moves, self.table)
         free_mean, free_cov = kalman.predict(mean, cov, step)
         free_mean[~moves], free_cov[~moves] = mean[~moves], cov[~moves]
-        belief = np.array([_belief(t.evidence) for t in live])
+        belief = _belief(np.array([t.evidence for t in live]))
         like = 0.5 * associate.looks(belief, evidence)
         free = associate.distance(free_mean, free_cov, z, noise)
         speed = float(np.hypot(mean[moves, 2], mean[moves, 3]).max()) if moves.any() else 0.0
@@ -135,31 +137,37 @@ class Tracker:
 
     def _take(self, track: Track, prior: tuple[Floats, Floats], z: Floats, noise: Floats, look: Floats, t_s: float) -> None:
         """Update one track with one detection."""
-        track.looks.append((t_s, z[0], z[1], noise[0, 0], noise[0, 1], noise[1, 1]))
+        x, y, cxx, cxy, cyy = (float(v) for v in (z[0], z[1], noise[0, 0], noise[0, 1], noise[1, 1]))
+        track.looks.append((t_s, x, y, cxx, cxy, cyy))
         track.hits += 1
         track.misses = 0
         weight = 0.5 if track.status is Status.MOVING else 0.5 / (1 + track.rest_looks / 4)
-        track.evidence = track.evidence + weight * np.clip(look - look.max(), -6.0, 0.0)
+        track.evidence = track.evidence + weight * look
         if track.status is Status.MOVING:
             mean, cov = kalman.update(prior[0][None], prior[1][None], z[None], noise[None])
             track.mean, track.cov, track.seen_s = mean[0], cov[0], t_s
             track.moved_s = t_s
             if self._settled(track):
-                recent = np.array([look[1:3] for look in track.looks if look[0] > t_s - SETTLE_S])
+                recent = np.array([look[1:3] for look in track.looks[-60:] if look[0] > t_s - SETTLE_S])
                 self._rest(track, recent.mean(axis=0), len(recent), noise)
             return
-        off = z - track.rest
-        m2 = float(off @ np.linalg.inv(noise + track.cov[:2, :2]) @ off)
-        gap = float(np.hypot(off[0], off[1]))
+        dx, dy = x - track.rest[0], y - track.rest[1]
+        sxx, sxy, syy = cxx + track.cov[0, 0], cxy + track.cov[0, 1], cyy + track.cov[1, 1]
+        m2 = (syy * dx * dx - 2 * sxy * dx * dy + sxx * dy * dy) / (sxx * syy - sxy * sxy)
+        gap = math.hypot(dx, dy)
         if (m2 < 16.0 or gap < 0.003) and gap < 0.02:
             track.pending.clear()
             track.rest_looks = min(track.rest_looks + 1, 40)
-            track.rest = track.rest + off / track.rest_looks
-            self._rest(track, track.rest, track.rest_looks, noise)
+            track.rest[0] += dx / track.rest_looks
+            track.rest[1] += dy / track.rest_looks
+            track.mean[:2] = track.rest
+            track.mean[2:] = 0.0
+            n = track.rest_looks
+            track.cov[:] = 0.0
+            track.cov[0, 0], track.cov[0, 1], track.cov[1, 0], track.cov[1, 1] = cxx / n + 1e-6, cxy / n, cxy / n, cyy / n + 1e-6
             track.seen_s = t_s
-            if track.status is Status.TENTATIVE and track.hits < CONFIRM:
-                return
-            track.status = Status.RESTING
+            if track.status is not Status.TENTATIVE or track.hits >= CONFIRM:
+                track.status = Status.RESTING
             return
         track.pending.append((t_s, z[0], z[1]))
         if len(track.pending) >= 2:
@@ -181,6 +189,8 @@ class Tracker:
         track.seen_s = t_s
 
     def _settled(self, track: Track) -> bool:
+        if math.hypot(track.mean[2], track.mean[3]) > 0.15:
+            return False
         recent = np.array([(k[0], k[1], k[2], k[3] + k[5]) for k in track.looks[-40:] if k[0] > track.seen_s - SETTLE_S])
         if len(recent) < 4 or recent[-1, 0] - recent[0, 0] < 0.6 * SETTLE_S:
             return False
@@ -211,7 +221,7 @@ class Tracker:
         cov[:2, :2] = noise
         track = Track(self._next, np.array([z[0], z[1], 0.0, 0.0]), cov, Status.TENTATIVE, t_s, t_s, z.copy())
         track.looks.append((t_s, z[0], z[1], noise[0, 0], noise[0, 1], noise[1, 1]))
-        track.evidence = 0.5 * np.clip(look - look.max(), -6.0, 0.0)
+        track.evidence = 0.5 * look
         track.hits = 2 if opening else 1
         self._next += 1
         self.tracks.append(track)
@@ -275,5 +285,5 @@ def _kick(place: float, speed: float) -> Floats:
 
 
 def _belief(evidence: Floats) -> Floats:
-    e = np.exp(evidence - evidence.max())
-    return np.asarray(e / e.sum())
+    e = np.exp(evidence - evidence.max(axis=-1, keepdims=True))
+    return np.asarray(e / e.sum(axis=-1, keepdims=True))
