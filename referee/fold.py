@@ -181,8 +181,8 @@ def settle(
         if options.rules.near_rail_rule
         else state.near_rail,
         with_flag(state.extensions, me, True) if shot.extension else state.extensions,
-        with_player(state.strokes, me, state.strokes[me] + 1),
-        with_player(state.innings, me, state.innings[me] + 1) if passes else state.innings,
+        with_player(state.strokes, me, state.strokes[me] + 1) if options.partners else state.strokes,
+        with_player(state.innings, me, state.innings[me] + 1) if options.partners and passes else state.innings,
         None,
         state.group_odds,
         state,

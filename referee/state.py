@@ -72,7 +72,7 @@ class State:
     stalemate_turns : turns left to both since a stalemate was announced.
     near_rail : est 7.2, what each player has done at a ball near a rail.
     extensions : whether each player has used the extension of this rack.
-    strokes, innings : of both sides, for partners who alternate.
+    strokes, innings : of both sides, counted where partners alternate.
     rack_winner, match_winner : who won the match; a rack's winner shows in the ruling only.
     group_odds : while the groups are not known, how likely the table is open, the first player has solids, has stripes.
     before : the state before the last shot, while it can be replayed.
