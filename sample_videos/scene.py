@@ -18,7 +18,7 @@ from calibration.camera import Camera
 from calibration.errors import InputError
 from calibration.table import Table
 from sample_videos.layouts import rack_places
-from sample_videos.looks import BALL_SETS, CLOTHS, Looks, random_looks
+from sample_videos.looks import BALL_SETS, CLOTHS, Looks, is_uk, random_looks
 from sample_videos.scripted import SCRIPTS
 from sample_videos.simulate import Stroke
 
@@ -318,6 +318,8 @@ def _looks(data: dict[str, Any], table: Table, rng: np.random.Generator, where: 
     looks = Looks(seed=int(rng.integers(2**31)))
     if data.pop("random", False):
         looks = random_looks(rng, table.width_m, table.length_m, tidy=True)
+        if is_uk(looks.balls):  # the games here need numbers
+            looks = replace(looks, balls=Looks().balls)
     for part in ("cloth", "rails", "balls", "room", "film"):
         given = data.pop(part, None)
         if given is None:
