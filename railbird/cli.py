@@ -136,28 +136,50 @@ def detect(
 def live(
     source: Annotated[str | None, typer.Option("--source", help="camera number, address or file")] = None,
     game: Annotated[str | None, typer.Option("--game", help=", ".join(GAMES))] = None,
-    rules: Rules = "wpa-2025",
-    players: Players = "A,B",
-    port: Annotated[int, typer.Option(help="of the web page")] = 8765,
-    host: Annotated[str, typer.Option(help="127.0.0.1 keeps the page to this machine")] = "127.0.0.1",
+    rules: Annotated[str | None, typer.Option("--rules", help=", ".join(RULE_SETS))] = None,
+    players: Annotated[str | None, typer.Option("--players", help="two names, A,B; the first breaks first")] = None,
+    race_to: Annotated[int | None, typer.Option("--race-to", help="racks to win")] = None,
+    port: Annotated[int | None, typer.Option(help="of the web page; 8765 if not said otherwise")] = None,
+    host: Annotated[str | None, typer.Option(help="127.0.0.1 keeps the page to this machine; 0.0.0.0 opens it")] = None,
     speak: Annotated[bool, typer.Option("--speak", help="also speak on this machine, through espeak-ng")] = False,
-    config: Annotated[Path | None, typer.Option(help="club.toml with all of this")] = None,
-    language: Language = "en",
+    config: Annotated[Path | None, typer.Option(help="club.toml with all of this, see docs/club.toml")] = None,
+    language: Annotated[str | None, typer.Option("--language", help="of pages and voice: en, hu, et")] = None,
+    length: Annotated[float | None, typer.Option(help="length of the table, nose to nose, metres")] = None,
+    data: Annotated[Path | None, typer.Option("--data", help="folder of matches, clips and join codes")] = None,
+    new: Annotated[bool, typer.Option("--new", help="begin a match, also where one was being played")] = False,
 ) -> None:
     """Referee a table live: web page, spoken calls, match log."""
     from railbird.live import serve
 
     serve(
         source=source,
-        game=None if game is None else one_of("game", game, GAMES),
-        rules=one_of("rules", rules, RULE_SETS),
-        players=two_names(players),
+        game=game,
+        rules=rules,
+        players=None if players is None else two_names(players),
+        race_to=race_to,
         host=host,
         port=port,
         speak=speak,
         config=config,
         language=language,
+        length=length,
+        data=data,
+        new=new,
     )
+
+
+@app.command()
+def matches(
+    match: Annotated[str | None, typer.Argument(help="one match of the live log; without it, the list")] = None,
+    data: Annotated[Path | None, typer.Option("--data", help="folder of matches, as in `railbird live`")] = None,
+    script: Annotated[Path | None, typer.Option("--script", help="write it as lines for `railbird adjudicate`")] = None,
+    export: Annotated[Path | None, typer.Option("--export", help="write it as match.json")] = None,
+    report: Annotated[Path | None, typer.Option("--report", help="write its report, an HTML page")] = None,
+) -> None:
+    """Past live matches: list them, take one away as script, match.json or report."""
+    from railbird.live.export import run
+
+    run(match, data=data, script=script, export=export, report=report, show=print)
 
 
 @app.command()

@@ -34,6 +34,7 @@ def serve(
     from railbird.live import service
     from railbird.live.camera import LiveCamera
     from railbird.live.config import Club, read_club, with_options
+    from railbird.live.metrics import Metrics
 
     club = read_club(config) if config is not None else Club()
     pair = None if players is None else tuple(players)
@@ -50,8 +51,8 @@ def serve(
         )
     service.log_to_stderr()
     service.check_free(club)
-    camera = LiveCamera(club)
-    running = service.assemble(club, camera, resume=not new)
+    metrics = Metrics()
+    running = service.assemble(club, LiveCamera(club, metrics), metrics, resume=not new)
     service.begin_if_asked(running.parts.desk, club)
     for line in service.addresses(running.parts, club):
         print(line, flush=True)

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
+from calibration.errors import InputError
+from railbird import result
+from railbird.live.config import Club
 from railbird.live.seen import thin_paths
 from railbird.live.session import Session
 from railbird.live.store import Store
@@ -79,3 +84,45 @@ def report_page(store: Store, match: str) -> str:
     from railbird.report import render
 
     return render(match_document(store, match), language=store.match(match).language)
+
+
+def run(
+    match: str | None,
+    *,
+    data: Path | None,
+    script: Path | None,
+    export: Path | None,
+    report: Path | None,
+    show: Callable[[str], None],
+) -> None:
+    """The command ``railbird matches``: list the log, or write one match of it.
+
+    Raises
+    ------
+    InputError
+        Where there is no log, no such match, or a file cannot be written.
+    """
+    folder = Club().folder if data is None else data
+    if not (folder / "matches.sqlite3").is_file():
+        raise InputError(f"{folder}: no match log there; give the folder of `railbird live` with --data")
+    store = Store(folder)
+    try:
+        if match is None:
+            if script or export or report:
+                raise InputError("say which match: `railbird matches` lists them")
+            for record in store.matches():
+                when = time.strftime("%Y-%m-%d %H:%M", time.localtime(record.began))
+                how = f"won by {record.winner}" if record.winner else "stopped" if record.ended else "open"
+                players = " - ".join(record.options["players"])
+                show(f"{record.id}  {when}  {record.table}  {record.options['game']}  {players}  {how}")
+            return
+        if script is not None:
+            result.write_text(script, script_lines(store, match))
+        if export is not None:
+            result.write(export, match_document(store, match))
+        if report is not None:
+            result.write_text(report, report_page(store, match))
+        if not (script or export or report):
+            show(script_lines(store, match).rstrip())
+    finally:
+        store.close()

@@ -57,7 +57,7 @@ class Running:
     config: uvicorn.Config
 
 
-def assemble(club: Club, camera: Camera | None, *, resume: bool = True) -> Running:
+def assemble(club: Club, camera: Camera | None, metrics: Metrics | None = None, *, resume: bool = True) -> Running:
     """Open the log, take up the match that was being played, and make the page.
 
     Raises
@@ -68,7 +68,7 @@ def assemble(club: Club, camera: Camera | None, *, resume: bool = True) -> Runni
     store = Store(club.folder)
     access = Access(club.folder, locked=club.on_network, names=club.page.names)
     speaker = Speaker(club.sound.volume) if club.sound.speak else None
-    hub, metrics = Hub(), Metrics()
+    hub, metrics = Hub(), metrics or Metrics()
     desk = Desk(club, store, hub, metrics, speaker)
     if resume:
         desk.resume()
