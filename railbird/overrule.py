@@ -46,10 +46,8 @@ def run(match: str | Path, *, shot: int, facts: str | Path | Mapping[str, Any]) 
     ruled = rule(corrected(document, shot, given))
     row = next(s for s in ruled["shots"] if s["number"] == shot)
     if row.get("ruling") is None:
-        why = next(
-            (w["text"] for w in ruled["warnings"] if w["code"] == "not-ruled" and w["t_s"] == row["start_s"]), ""
-        )
-        raise InputError(f"shot {shot}: with these facts the rules refuse it: {why}")
+        why = next((w["text"] for w in ruled["warnings"] if w["code"] == "not-ruled" and w.get("shot") == shot), "")
+        raise InputError(f"with these facts the rules refuse it: {why}")
     result.write(path, ruled)
     if (path.parent / "report.html").exists():
         rebuild(path)

@@ -77,6 +77,8 @@ def opening_lines(match: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def begins_with_break(match: Mapping[str, Any]) -> bool:
     """Whether the first shot opens a rack: a full rack lies before it."""
+    if match.get("rack_seen"):
+        return True
     shot = match["shots"][0]
     return looks_racked(shot["start"], Table.from_json(match["table"]), match["game"])
 
@@ -142,7 +144,7 @@ class Fold:
                 self._rule(shot)
             except InputError as problem:
                 shot["ruling"] = None
-                self._warn(shot["start_s"], "not-ruled", f"shot {shot['number']} could not be ruled: {problem}")
+                self._warn(shot, "not-ruled", f"could not be ruled: {problem}")
         self.match["warnings"].sort(key=lambda warning: warning.get("t_s") or 0.0)
 
     # -- one shot ------------------------------------------------------------------------------------------------------
@@ -236,11 +238,13 @@ class Fold:
         seen = ({int(ball) for ball in shot["start"]} | mentioned(shot)) & {0, *BALLS[self.game]}
         racked = looks_racked(shot["start"], self.table, self.game)
         if racked and not state.is_break and i and not self._may_rerack(state):
-            self._set(shot, {"break": True}, "a full rack was set up; the end of the rack before was not seen")
+            self._set(shot, {"break": True})
+            self._warn(shot, "rack-unseen-end", "a full rack was set up; the end of the rack before was not seen")
             return
         if state.is_break and not racked and len(seen) < 0.8 * (len(state.on_table) - 1) and i:
             on_table = sorted(seen | {0, *([KEY_BALL[self.game]] if self.game in KEY_BALL else [])})
-            self._set(shot, {"on_table": on_table, **self._unknown_groups()}, "the break was not seen")
+            self._set(shot, {"on_table": on_table, **self._unknown_groups()})
+            self._warn(shot, "break-unseen", "the break was not seen")
             return
         if state.is_break or self.game == "14.1":
             return
@@ -248,9 +252,11 @@ class Fold:
         gone = {ball for ball in state.object_balls if ball not in seen and not self._seen_later(ball, i)}
         gone -= {KEY_BALL.get(self.game, 0)}
         if appeared or gone:
-            on_table = sorted((state.on_table | appeared) - gone)
-            said = [f"{_list(appeared)} on the table again" if appeared else "", f"{_list(gone)} gone" if gone else ""]
-            self._set(shot, {"on_table": on_table}, " and ".join(s for s in said if s) + " since the shot before")
+            self._set(shot, {"on_table": sorted((state.on_table | appeared) - gone)})
+        if appeared:
+            self._warn(shot, "balls-appeared", f"on the table again: {_list(appeared)}", balls=_list(appeared))
+        if gone:
+            self._warn(shot, "balls-gone", f"gone since the shot before: {_list(gone)}", balls=_list(gone))
 
     def _may_rerack(self, state: Any) -> bool:
         return state.choice is not None or self.game == "14.1"
@@ -267,7 +273,7 @@ class Fold:
     def _unknown_groups(self) -> dict[str, Any]:
         return {"groups": "unknown"} if self.game == "8-ball" else {}
 
-    def _set(self, shot: Mapping[str, Any], change: Mapping[str, Any], why: str) -> None:
+    def _set(self, shot: Mapping[str, Any], change: Mapping[str, Any]) -> None:
         """A ``setup`` line that keeps everything of the state but what changes."""
         state, players = self.referee.state, self.match["players"]
         setup: dict[str, Any] = {
@@ -299,10 +305,11 @@ class Fold:
         elif setup["cue_ball"] == "kitchen" and state.is_break:
             setup["cue_ball"] = "as-lies"
         self.referee.apply({"setup": setup})
-        self._warn(shot["start_s"], "balls-changed", f"before shot {shot['number']}: {why}")
 
-    def _warn(self, t_s: float, code: str, text: str) -> None:
-        self.match["warnings"].append({"t_s": t_s, "code": code, "text": text, "from": "rules"})
+    def _warn(self, shot: Mapping[str, Any], code: str, text: str, **more: Any) -> None:
+        text = f"shot {shot['number']}: {text}"
+        row = {"t_s": shot["start_s"], "code": code, "text": text, "from": "rules", "shot": shot["number"]}
+        self.match["warnings"].append(row | more)
 
     # -- calls that nobody gave ----------------------------------------------------------------------------------------
     def _if_called(self, shot: Mapping[str, Any], ruling: Ruling, line: Mapping[str, Any]) -> list[dict[str, Any]]:

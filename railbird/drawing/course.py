@@ -110,7 +110,7 @@ class Cameras:
         moved = sorted(
             (float(w["t_s"]), w["table"]["camera"])
             for w in match.get("warnings") or ()
-            if w.get("code") == "camera-moved" and (w.get("table") or {}).get("camera")
+            if (w.get("table") or {}).get("camera")
         )
         self._times = [t for t, _ in moved]
         self._cameras = [Camera.from_json(match["table"]["camera"]), *(Camera.from_json(c) for _, c in moved)]

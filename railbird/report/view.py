@@ -288,7 +288,7 @@ def page(match: Mapping[str, Any], words: Words) -> Row:
         ],
         "calls": call_rows(match, rows, words),
         "warnings": [
-            {"time": words.clock(w["t_s"]) if w.get("t_s") is not None else "", "text": w.get("text") or w["code"]}
+            {"time": words.clock(w["t_s"]) if w.get("t_s") is not None else "", "text": words.warning(w)}
             for w in match.get("warnings") or ()
         ],
         "about": [

@@ -126,6 +126,13 @@ class Words:
             return self.get(f"call.{call}", call)
         return self("call.ball", ball=self.numeral(call["ball"]), pocket=self.pocket(call["pocket"]))
 
+    def warning(self, warning: Mapping[str, Any]) -> str:
+        """A warning of ``match.json`` in words; one that the catalogue does not know as it stands there."""
+        known = self.texts.get(f"warning.{warning['code']}")
+        if known is None:
+            return str(warning.get("text") or warning["code"])
+        return known.format(shot=warning.get("shot", ""), balls=warning.get("balls", ""))
+
     def event(self, event: Mapping[str, Any]) -> str:
         """One event of ``match.json`` in words."""
         match event["kind"]:

@@ -195,7 +195,7 @@ def test_course_between_frames_and_shots(match: dict[str, Any]) -> None:
 def test_camera_that_moved(match: dict[str, Any]) -> None:
     moved = Camera.looking([0.5, -1.3, 2.6], [0.635, 1.2, 0], width=SIZE[0], height=SIZE[1], focal=520.0)
     table = {**match["table"], "camera": moved.to_json()}
-    cameras = Cameras({**match, "warnings": [{"t_s": 5.0, "code": "camera-moved", "text": "", "table": table}]})
+    cameras = Cameras({**match, "warnings": [{"t_s": 5.0, "code": "recalibrated", "text": "", "table": table}]})
     assert cameras.at(4.9).position == pytest.approx(camera().position)
     assert cameras.at(5.1).position == pytest.approx(moved.position)
 

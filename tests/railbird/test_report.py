@@ -53,7 +53,7 @@ def test_page_says_what_was_ruled() -> None:
         "WPA 2025",
         "3.2",
         "For a person to decide",
-        "The light changed.",
+        "The light changed;",
         "scratch",
     ):
         assert said in text
@@ -92,7 +92,7 @@ def test_self_contained_and_nothing_but_our_script_runs() -> None:
 def test_what_comes_from_outside_is_text() -> None:
     match = a_match(players=NASTY)
     match["source"]["file"] = NASTY[0]
-    match["warnings"][0]["text"] = NASTY[1]
+    match["warnings"][0] |= {"code": "from-elsewhere", "text": NASTY[1]}
     html = report.render(rule(match))
     page = Reader(html)
     assert not [a for t, a in page.tags if t == "img"]
