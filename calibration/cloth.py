@@ -259,6 +259,9 @@ def quads(region: Region, limit: int = 3) -> list[Quad]:
     found: list[Quad] = []
     hull_mask = np.zeros_like(region.mask)
     cv2.fillConvexPoly(hull_mask, region.hull.astype(np.int32), 255)
+    line_art = np.full_like(region.mask, 255)
+    line_art[region.contour[:, 1].astype(np.int64), region.contour[:, 0].astype(np.int64)] = 0
+    far = cv2.distanceTransform(line_art, cv2.DIST_L2, 3)
     for four in combinations(range(len(lines)), 4):
         corners = _corners_of([lines[k] for k in four])
         if corners is None or np.abs(corners - (width / 2, height / 2)).max() > 3 * max(width, height):
@@ -269,7 +272,7 @@ def quads(region: Region, limit: int = 3) -> list[Quad]:
         overlap = np.count_nonzero(drawn & hull_mask) / max(union, 1)
         if overlap < 0.6:
             continue
-        support = np.array([_support(region, corners[k], corners[(k + 1) % 4]) for k in range(4)])
+        support = np.array([_support(far, corners[k], corners[(k + 1) % 4]) for k in range(4)])
         found.append(Quad((corners + 0.5) * region.scale - 0.5, overlap, support, region.area / region.mask.size))
     found.sort(key=lambda q: -(q.overlap + 0.5 * float(q.support.mean())))
     return found[:limit]
@@ -345,13 +348,11 @@ def _corners_of(lines: list[Floats]) -> Floats | None:
     return quad if signed > 0 else quad[::-1]
 
 
-def _support(region: Region, a: Floats, b: Floats) -> float:
+def _support(far: npt.NDArray[np.float32], a: Floats, b: Floats) -> float:
     """Share of a side, as far as it lies in the picture, near which the outline runs."""
-    height, width = region.mask.shape
-    steps = np.linspace(0.03, 0.97, 60)[:, None]
-    points = a + steps * (b - a)
-    inside = ((points > 3) & (points < (width - 4, height - 4))).all(axis=1)
-    if np.count_nonzero(inside) < 5:
+    height, width = far.shape
+    points = a + np.linspace(0.03, 0.97, 60)[:, None] * (b - a)
+    points = points[((points > 3) & (points < (width - 4, height - 4))).all(axis=1)].astype(np.int64)
+    if len(points) < 5:
         return 0.0
-    near = np.abs(points[inside][:, None] - region.contour[None, ::2]).max(axis=2).min(axis=1)
-    return float(np.mean(near < 3))
+    return float(np.mean(far[points[:, 1], points[:, 0]] < 3))

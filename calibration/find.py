@@ -18,7 +18,7 @@ from calibration.pose import camera_from_corners, rectangle
 from calibration.result import Calibration
 from calibration.sights import Sight, find_sights
 from calibration.size import SURE, length_probabilities
-from calibration.strips import RAIL_TOP_M
+from calibration.strips import RAIL_TOP_M, rail_length
 from calibration.table import RAILS, SIZES, Table
 
 FULL_SIDE = 1920  # larger pictures are reduced to this longer side: their lenses do not resolve more
@@ -139,7 +139,7 @@ def hypotheses(picture: Picture, table: Table) -> list[Found]:
             if first.cost > 12:
                 continue
             worth = value * np.exp(-0.15 * first.cost)
-            posed += [(worth, camera, corners, region, quad) for camera in _readings(first.camera, corners, table)]
+            posed += [(worth, camera, corners, region, quad) for camera in _readings(first.camera, region, table)]
     posed.sort(key=lambda x: -x[0])
     looked = []
     grey = np.asarray(cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
@@ -162,29 +162,50 @@ def hypotheses(picture: Picture, table: Table) -> list[Found]:
     return sorted(found, key=lambda f: -f.score)
 
 
-def _readings(camera: Camera, corners: Floats, table: Table) -> list[Camera]:
-    """The camera, if the region ends where cloth meets rail, and others if at facing cushions it ends with the bed.
+def _readings(camera: Camera, region: Region, table: Table) -> list[Camera]:
+    """Cameras fitted to the region's whole outline, lens included.
 
-    A cushion that faces the camera may lie in its own shade and not be seen as the same cloth.
+    One takes it that the region ends where cloth meets rail; others that at cushions that face the camera, which may
+    lie in their own shade and not be seen as the same cloth, it ends with the bed.
     """
     eye = camera.position
     w, length = table.width_m, table.length_m
     gap = {"head": eye[1], "foot": length - eye[1], "left": eye[0], "right": w - eye[0]}
     facing = [rail for rail in RAILS if gap[rail] > 0.8 * eye[2]]
-    ends = {"head": (0, 1), "right": (1, 2), "foot": (2, 3), "left": (3, 0)}
-    cameras = [camera]
-    for count in range(1, len(facing) + 1):
+    cameras = []
+    for count in range(len(facing) + 1):
         for shaded in combinations(facing, count):
-            runs = []
-            for rail in RAILS:
-                a, b = (corners[k] for k in ends[rail])
-                pixels = a + np.linspace(0.05, 0.95, 12)[:, None] * (b - a)
-                place = camera.unproject(pixels, RAIL_TOP_M)
-                s = place[:, 0] if rail in ("head", "foot") else place[:, 1]
-                if np.isfinite(s).all():
-                    runs.append(EdgeRun(rail, "bed" if rail in shaded else "joint", s, pixels))
-            cameras.append(fit(camera, table, Evidence(edges=runs), distortion=False).camera)
+            now = camera
+            for reach in (0.10, 0.05):
+                runs = _outline_runs(now, region, table, shaded, reach)
+                if len(runs) >= 3:
+                    now = fit(now, table, Evidence(edges=runs), rounds=12).camera
+            cameras.append(now)
     return cameras
+
+
+def _outline_runs(camera: Camera, region: Region, table: Table, shaded: tuple[str, ...], reach: float) -> list[EdgeRun]:
+    """The region's outline, shared out to the rails near which it runs."""
+    height, width = region.mask.shape
+    contour = region.contour
+    free = ((contour > 2) & (contour < (width - 3, height - 3))).all(axis=1)
+    pixels = (contour[free] + 0.5) * region.scale - 0.5
+    runs = []
+    for rail in RAILS:
+        level, outside = (0.0, 0.0) if rail in shaded else (RAIL_TOP_M, JOINT_PRIOR[0])
+        place = camera.unproject(pixels, level)
+        x, y = place.T
+        s = x if rail in ("head", "foot") else y
+        d = {"head": y, "foot": table.length_m - y, "left": x, "right": table.width_m - x}[rail]
+        extent = rail_length(table, rail)
+        with np.errstate(invalid="ignore"):
+            near = (np.abs(d + outside) < reach) & (s > 0.1) & (s < extent - 0.1)
+            if rail in ("left", "right"):
+                near &= np.abs(s - extent / 2) > 0.1
+        if np.count_nonzero(near) >= 12:
+            order = np.argsort(s[near])
+            runs.append(EdgeRun(rail, "bed" if rail in shaded else "joint", s[near][order], pixels[near][order]))
+    return runs
 
 
 def refine(picture: Picture, camera: Camera, table: Table, region: Region, quad: Quad) -> Found:

@@ -17,7 +17,7 @@ FOCAL_PRIOR = (1.1, 0.4)  # of the picture's longer side: median, and standard d
 BEND_PRIOR = 0.03  # standard deviation of the share by which a lens moves the middle of the picture's short edges
 #: Prior of the cloth's edge behind the nose line and of the sights behind it: mean and standard deviation, metres.
 JOINT_PRIOR = (0.050, 0.008)
-SETBACK_PRIOR = (0.0937, 0.010)
+SETBACK_PRIOR = (0.0937, 0.016)
 EDGE_SIGMA_M = 0.0015  # how straight and true cushions are set
 SIGHT_SIGMA_M = 0.0015  # how truly sights are set along the rail
 SIGHT_CROSS_M = 0.004  # and across it
@@ -190,8 +190,8 @@ def _thinned(run: EdgeRun) -> npt.NDArray[np.int64]:
 
 
 def _pixels_per_metre(camera: Camera, points: Floats) -> Floats:
-    step = np.linalg.norm(camera.project(points + (0.01, 0, 0)) - camera.project(points), axis=1)
-    other = np.linalg.norm(camera.project(points + (0, 0.01, 0)) - camera.project(points), axis=1)
+    step = np.linalg.norm(camera.project(points + np.array([0.01, 0, 0])) - camera.project(points), axis=1)
+    other = np.linalg.norm(camera.project(points + np.array([0, 0.01, 0])) - camera.project(points), axis=1)
     return np.nan_to_num(np.sqrt(step * other) / 0.01, nan=1.0)
 
 

@@ -71,7 +71,7 @@ def preview(image: Picture, calibration: Calibration) -> Picture:
         _dot(out, camera.project([(x, y)], RAIL_TOP_M)[0], 5 * unit, (255, 255, 0))
     for name, pixel in calibration.corners_px.items():
         if np.isfinite(pixel).all() and np.abs(pixel).max() < 1e5:
-            at = (pixel.round().astype(int) + (6 * unit, -6 * unit)).tolist()
+            at = (pixel.round().astype(int) + np.array([6 * unit, -6 * unit])).tolist()
             cv2.putText(out, name, at, cv2.FONT_HERSHEY_SIMPLEX, 0.5 * unit, (255, 255, 255), unit, cv2.LINE_AA)
     text, colour = verdict(calibration)
     bar = 26 * unit

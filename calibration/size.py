@@ -14,7 +14,7 @@ from calibration.table import SIGHT_SETBACK_M, SIZES
 COMMON = {"7ft": 0.22, "8ft": 0.14, "8ft-pro": 0.14, "9ft": 0.50}
 BALL_SPREAD = 0.035  # of the apparent radius, all balls of a picture together: outlines and detectors differ
 JOINT_M, JOINT_SPREAD = 0.050, 0.16
-SETBACK_SPREAD = 0.08
+SETBACK_SPREAD = 0.11
 SURE = 0.6
 
 
