@@ -140,10 +140,10 @@ class ClipPainter:
             if state is not None:
                 boxes.append(self._ball_box(state[:1]))
         for box in boxes:
-            for a, b in ((self._rest.light, self.stage.light), (self._rest.far, self.stage.far)):
-                a[box[1] : box[3], box[0] : box[2]] = b[box[1] : box[3], box[0] : box[2]]
-            self._rest.owner[box[1] : box[3], box[0] : box[2]] = -1
-        for box in boxes:
+            cut = (slice(box[1], box[3]), slice(box[0], box[2]))
+            self._rest.light[cut] = self.stage.light[cut]
+            self._rest.far[cut] = self.stage.far[cut]
+            self._rest.owner[cut] = -1
             self._draw_resting(samples, box)
             self._develop(self._rest.light, box, self._rest_picture)
         self._dirty += boxes

@@ -63,6 +63,10 @@ class Track:
             self.pieces.pop()
             self._starts.pop()
             self._turns.pop(len(self.pieces), None)
+        if self.pieces and not piece.moving and not self.pieces[-1].moving and piece.rvw is not None:
+            before = self.pieces[-1].rvw
+            if before is not None and np.array_equal(before[0], piece.rvw[0]):
+                return  # it goes on lying there
         self.pieces.append(piece)
         self._starts.append(piece.start_s)
 
