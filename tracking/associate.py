@@ -17,7 +17,9 @@ def distance(mean: Floats, cov: Floats, z: Floats, noise: Floats) -> Floats:
     s = cov[:, None, :2, :2] + noise[None]
     d = z[None] - mean[:, None, :2]
     det = s[..., 0, 0] * s[..., 1, 1] - s[..., 0, 1] ** 2
-    m2 = (s[..., 1, 1] * d[..., 0] ** 2 - 2 * s[..., 0, 1] * d[..., 0] * d[..., 1] + s[..., 0, 0] * d[..., 1] ** 2) / det
+    m2 = (
+        s[..., 1, 1] * d[..., 0] ** 2 - 2 * s[..., 0, 1] * d[..., 0] * d[..., 1] + s[..., 0, 0] * d[..., 1] ** 2
+    ) / det
     return np.asarray(np.where(m2 < GATE, m2 + np.log(det / 1e-8), np.inf))
 
 

@@ -24,7 +24,12 @@ class Identities:
 
 
 def identify(
-    tracks: Sequence[int], evidence: Floats, spans: Floats, *, game_balls: Iterable[int] | None = None, opened: Floats | None = None
+    tracks: Sequence[int],
+    evidence: Floats,
+    spans: Floats,
+    *,
+    game_balls: Iterable[int] | None = None,
+    opened: Floats | None = None,
 ) -> Identities:
     """Assign numbers.
 

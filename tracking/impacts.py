@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,6 +18,8 @@ BALL_ANGLE = 0.17  # radians, one sigma of a push's direction off the line of ce
 RAIL_ANGLE = 0.45
 SEEN_JUMP = 0.07  # m/s, one sigma of what may escape notice in the partner
 NOTHING = 14.0  # cost of a kink that nothing explains
+SOFT = 3.0  # costs are squared sigmas over this, for probabilities: errors have tails
+SUREST = 0.995
 LEAP = 0.05  # metres between two pieces that no ball can have jumped
 OPENING = 0.13  # metres from a pocket's centre within which jaws explain a kink
 
@@ -96,7 +99,9 @@ def _jump(ball: int, left: Piece, right: Piece, margin: float) -> Jump:
     mine = 0.004 if departs else left.velocity_sigma(t)
     theirs = 0.004 if rests(right) else right.velocity_sigma(t)
     sigma = float(np.hypot(mine, theirs))
-    return Jump(ball, t, left.end_s - margin, right.begin_s + margin, place, before, after - before, sigma, gap, departs)
+    return Jump(
+        ball, t, left.end_s - margin, right.begin_s + margin, place, before, after - before, sigma, gap, departs
+    )
 
 
 def rests(piece: Piece) -> bool:
@@ -142,7 +147,10 @@ class Explainer:
 
     def explain(self) -> list[Kink]:
         """Kinks named, in order of time; those that nothing explains and that are small are left out."""
-        jumps = sorted((j for trail in self.trails.values() for j in trail.jumps), key=lambda j: (j.t_s - 0.5 * self.frame * j.departs))
+        jumps = sorted(
+            (j for trail in self.trails.values() for j in trail.jumps),
+            key=lambda j: j.t_s - 0.5 * self.frame * j.departs,
+        )
         movers = [j for j in jumps if j.departs]
         opener = min(movers, key=lambda j: j.t_s, default=None)
         for jump in movers:
@@ -188,6 +196,10 @@ class Explainer:
         if options:
             cost, kinks = min(options, key=lambda o: o[0])
             if cost < NOTHING:
+                rivals = [c for c, k in options if k is not kinks] + [NOTHING]
+                p = 1 / (1 + sum(math.exp(-(c - cost) / SOFT) for c in rivals))
+                for kink in kinks:
+                    kink.p = min(p, SUREST)
                 return kinks
         if jump.size > 8 * jump.sigma and jump.size > 0.25:
             return [Kink("free", jump.t_s, (jump.ball,))]
@@ -213,7 +225,8 @@ class Explainer:
         kinks = [Kink("contact", when, (min(jump.ball, other), max(jump.ball, other)))]
         turned, bounce = self._bounced(jump, axis, mine[k], when)
         extra = 0.0
-        if bounce is not None and turned < angle - 0.3:
+        near = bounce is not None and bounce.t_s < when + 0.25 * self.frame
+        if bounce is not None and (turned < angle - 0.3 or (near and turned < angle - 0.08 and turned < 0.25)):
             angle, extra = turned, 2.0
             kinks.append(bounce)
         theirs = [j for j in self.reactions[other] if abs(j.t_s - t[k]) < 1.6 * self.frame]
@@ -258,7 +271,10 @@ class Explainer:
             if third in (other, jump.ball):
                 continue
             for j in trail.jumps:
-                if abs(j.t_s - t) < 2 * self.frame and np.hypot(*(j.place - place)) < 2 * self.table.ball_radius + 0.012:
+                if (
+                    abs(j.t_s - t) < 2 * self.frame
+                    and np.hypot(*(j.place - place)) < 2 * self.table.ball_radius + 0.012
+                ):
                     return True
         return False
 

@@ -77,9 +77,18 @@ class Fit:
 class Problem:
     """The unknowns of one reading of a shot laid out as arrays."""
 
-    def __init__(self, paths: dict[int, Path], kinks: list[Kink], exposure_s: float, prior: tuple[float, float, float, float], radius: float) -> None:
+    def __init__(
+        self,
+        paths: dict[int, Path],
+        kinks: list[Kink],
+        exposure_s: float,
+        prior: tuple[float, float, float, float],
+        radius: float,
+    ) -> None:
         self.paths, self.kinks, self.radius, self.prior = paths, kinks, radius, prior
-        order = {b: sorted((k for k, kink in enumerate(kinks) if b in kink.balls), key=lambda k: kinks[k].t_s) for b in paths}
+        order = {
+            b: sorted((k for k, kink in enumerate(kinks) if b in kink.balls), key=lambda k: kinks[k].t_s) for b in paths
+        }
         self.order = order
         self.first: dict[int, int] = {}
         arcs, starts, begins, owner = [], [], [], []
@@ -119,9 +128,12 @@ class Problem:
         self.sides = np.array(sides, dtype=int).reshape(-1, 4)
         self.side_of = {(int(k), int(i)): s for s, (k, _, _, i) in enumerate(sides)}
         self.contact_sides = np.array(
-            [(self.side_of[k, 0], self.side_of[k, 1]) for k, kink in enumerate(kinks) if kink.kind == "contact"], dtype=int
+            [(self.side_of[k, 0], self.side_of[k, 1]) for k, kink in enumerate(kinks) if kink.kind == "contact"],
+            dtype=int,
         ).reshape(-1, 2)
-        self.wall_sides = np.array([self.side_of[k, 0] for k, kink in enumerate(kinks) if kink.wall is not None], dtype=int)
+        self.wall_sides = np.array(
+            [self.side_of[k, 0] for k, kink in enumerate(kinks) if kink.wall is not None], dtype=int
+        )
         self.walls = np.array([kink.wall for kink in kinks if kink.wall is not None], dtype=float).reshape(-1, 3)
         self.kind = np.array([kink.kind for kink in kinks])
         self.tails = 1e4  # nearly Gaussian at first: from a poor guess the looks must pull
@@ -139,7 +151,9 @@ class Problem:
         start = self.start_kink[arcs]
         t = np.where(start >= 0, 6 * self.n_arcs + start, self.size)
         n = len(arcs)
-        return np.concatenate([base, t[:, None], np.full((n, 1), self.size - 2), np.full((n, 1), self.size - 1)], axis=1)
+        return np.concatenate(
+            [base, t[:, None], np.full((n, 1), self.size - 2), np.full((n, 1), self.size - 1)], axis=1
+        )
 
     def arc_of(self, times: Floats) -> np.ndarray:
         """(n,) which arc each look lies on, given the kinks' times."""
@@ -181,14 +195,18 @@ class Problem:
         m2 = np.einsum("ni,ni->n", pull, res)
         self.m2 = m2
         weight = (self.tails + 2) / (self.tails + m2)
-        cost += float(((self.tails + 2) * np.log1p(m2 / self.tails)).sum()) + float(np.log(np.linalg.det(cov) / 1e-12).sum())
+        cost += float(((self.tails + 2) * np.log1p(m2 / self.tails)).sum()) + float(
+            np.log(np.linalg.det(cov) / 1e-12).sum()
+        )
         if derive and len(self.t):
             left = np.einsum("nij,nik->njk", inv, flight.dx) * weight[:, None, None]
             blocks = np.einsum("nji,njk->nik", flight.dx, left)
             grads = np.einsum("nij,ni->nj", flight.dx, pull * weight[:, None])
             order = np.argsort(which, kind="stable")
             used, begin = np.unique(which[order], return_index=True)
-            self._scatter(h, g, self._columns(used), np.add.reduceat(blocks[order], begin), np.add.reduceat(grads[order], begin))
+            self._scatter(
+                h, g, self._columns(used), np.add.reduceat(blocks[order], begin), np.add.reduceat(grads[order], begin)
+            )
         if len(self.sides):
             cost += self._joints(arcs, times, slide, roll, h, g)
         cost += self._priors(x, arcs, times, slide, roll, h, g)
@@ -242,17 +260,30 @@ class Problem:
         kind = self.kind[k]
         contact = kind == "contact"
         through = np.where(contact, 1.0, np.where(kind == "rail", 0.6, 0.0))[:, None]
-        loose = np.where(contact, 0.03 * speed + 0.01, np.where(kind == "rail", 0.2 * speed + 0.03, 0.35 * speed + 0.05))
+        loose = np.where(
+            contact, 0.03 * speed + 0.01, np.where(kind == "rail", 0.2 * speed + 0.03, 0.35 * speed + 0.05)
+        )
         res = r2 - 5 / 7 * v2 - through * (end.r - 5 / 7 * end.v)
         jac = dr2 - 5 / 7 * dv2 - through[:, :, None] * (dr - 5 / 7 * dv)
-        cost += self._add(h, g, columns, res, jac, np.repeat(loose[:, None], 2, axis=1)) + 4 * float(np.log(loose / 0.05).sum()) / 2
+        cost += (
+            self._add(h, g, columns, res, jac, np.repeat(loose[:, None], 2, axis=1))
+            + 4 * float(np.log(loose / 0.05).sum()) / 2
+        )
         if len(self.contact_sides):
             cost += self._contacts(end, columns, (p2, v2), (dv, dp2, dv2), h, g)
         if len(self.wall_sides):
             cost += self._walls(end, columns, (p2, v2), (dv, dp2, dv2), h, g)
         return cost
 
-    def _contacts(self, end: Flight, columns: np.ndarray, after: tuple[Floats, Floats], derivs: tuple[Floats, Floats, Floats], h: Floats, g: Floats) -> float:
+    def _contacts(
+        self,
+        end: Flight,
+        columns: np.ndarray,
+        after: tuple[Floats, Floats],
+        derivs: tuple[Floats, Floats, Floats],
+        h: Floats,
+        g: Floats,
+    ) -> float:
         a, b = self.contact_sides[:, 0], self.contact_sides[:, 1]
         (p2, v2), (dv, dp2, dv2) = after, derivs
         n = len(a)
@@ -290,7 +321,15 @@ class Problem:
         sigma = np.stack([np.full(n, DIAMETER), loose, loose, 0.04 * size + 0.008, 0.08 * size + 0.012], axis=1)
         return self._add(h, g, cols, res, jac, sigma) + 2 * float(np.log(sigma[:, 1:] / 0.02).sum())
 
-    def _walls(self, end: Flight, columns: np.ndarray, after: tuple[Floats, Floats], derivs: tuple[Floats, Floats, Floats], h: Floats, g: Floats) -> float:
+    def _walls(
+        self,
+        end: Flight,
+        columns: np.ndarray,
+        after: tuple[Floats, Floats],
+        derivs: tuple[Floats, Floats, Floats],
+        h: Floats,
+        g: Floats,
+    ) -> float:
         s = self.wall_sides
         (p2, v2), (dv, dp2, dv2) = after, derivs
         n = len(s)
@@ -342,7 +381,9 @@ class Problem:
             jac = np.zeros((len(a), 2, 4))
             jac[:, 0, 0] = jac[:, 1, 1] = -0.95
             jac[:, 0, 2] = jac[:, 1, 3] = 1.0
-            cost += self._add(h, g, 6 * a[:, None] + np.arange(2, 6), r - 0.95 * v, jac, np.repeat(loose[:, None], 2, axis=1))
+            cost += self._add(
+                h, g, 6 * a[:, None] + np.arange(2, 6), r - 0.95 * v, jac, np.repeat(loose[:, None], 2, axis=1)
+            )
         return cost
 
 
@@ -413,7 +454,9 @@ def _finish(problem: Problem, x: Floats, cost: float) -> Fit:
     arcs, times, slide, roll = problem.unpack(x)
     _, h, _ = problem.evaluate(x)
     scale = 1 / np.sqrt(np.maximum(np.diag(h), 1e-12))
-    inverse = np.linalg.pinv(h * scale[:, None] * scale[None], rcond=1e-13, hermitian=True) * scale[:, None] * scale[None]
+    inverse = (
+        np.linalg.pinv(h * scale[:, None] * scale[None], rcond=1e-13, hermitian=True) * scale[:, None] * scale[None]
+    )
     base = 6 * problem.n_arcs
     time_cov = inverse[base : base + problem.n_kinks, base : base + problem.n_kinks]
     which = problem.arc_of(times)
@@ -426,12 +469,16 @@ def _finish(problem: Problem, x: Floats, cost: float) -> Fit:
             on = which[s] == first + j
             if on.any():
                 misfit[b, j] = float(problem.m2[s][on].mean() / 2)
-        paths[b] = Path(b, path.times, path.xy, path.cov, path.begin_s, arcs[first : first + count].copy(), path.resting)
+        paths[b] = Path(
+            b, path.times, path.xy, path.cov, path.begin_s, arcs[first : first + count].copy(), path.resting
+        )
         paths[b].weight = (TAILS + 2) / (TAILS + problem.m2[s])
     kinks = []
     push, push_sigma = np.zeros(problem.n_kinks), np.zeros(problem.n_kinks)
     for k, kink in enumerate(problem.kinks):
-        kinks.append(Kink(kink.kind, float(times[k]), kink.balls, kink.wall, kink.p, float(np.sqrt(max(time_cov[k, k], 0.0)))))
+        kinks.append(
+            Kink(kink.kind, float(times[k]), kink.balls, kink.wall, kink.p, float(np.sqrt(max(time_cov[k, k], 0.0))))
+        )
         side = problem.sides[problem.side_of[k, 0]]
         start = problem._starts(np.array([side[1]]), times)
         ended = fly(arcs[[side[1]]], times[[k]] - start, slide, roll)

@@ -65,7 +65,12 @@ def cut(times: Floats, xy: Floats, cov: Floats, penalty: float = PENALTY) -> lis
     good = (i >= 0) & (holes[j] == holes[i0])
     for axis in range(2):
         w, z = weight[:, axis], turned[:, axis] - turned[:, axis].mean()
-        sums = np.concatenate([np.zeros((1, 9)), np.cumsum(np.column_stack([w[:, None] * powers, (w * z)[:, None] * powers[:, :3], w * z * z]), axis=0)])
+        sums = np.concatenate(
+            [
+                np.zeros((1, 9)),
+                np.cumsum(np.column_stack([w[:, None] * powers, (w * z)[:, None] * powers[:, :3], w * z * z]), axis=0),
+            ]
+        )
         m = sums[j + 1] - sums[i0]
         # shift the origin of time to each piece's own middle, for the sake of the numbers and of the prior
         c = m[..., 1] / np.maximum(m[..., 0], 1e-12)

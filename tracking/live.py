@@ -94,7 +94,9 @@ class Recorder:
             times, xy, cov = track.arrays(begin - BEFORE_S)
             if len(times):
                 looks[track.id] = Looks(track.id, times, xy, cov, self._rests.get(track.id))
-        reading = reconstruct(looks, self.table, begin_s=begin, end_s=t_s, exposure_s=self._exposure, prior=self.prior, cue=self._cue())
+        reading = reconstruct(
+            looks, self.table, begin_s=begin, end_s=t_s, exposure_s=self._exposure, prior=self.prior, cue=self._cue()
+        )
         raw = self._judge(reading, begin, t_s, partial)
         if raw is not None:
             self._learn(reading)
@@ -102,7 +104,10 @@ class Recorder:
 
     def _cue(self) -> int | None:
         """The track that looks most like the cue ball (those that opened shots lead)."""
-        scores = {t.id: float(t.evidence[0] - np.sort(t.evidence)[-2:].mean()) + 3 * self.opened.get(t.id, 0) for t in self.tracker.tracks}
+        scores = {
+            t.id: float(t.evidence[0] - np.sort(t.evidence)[-2:].mean()) + 3 * self.opened.get(t.id, 0)
+            for t in self.tracker.tracks
+        }
         return max(scores, key=lambda k: scores[k]) if scores else None
 
     def _judge(self, reading: object, begin: float, t_s: float, partial: str) -> RawShot | None:
@@ -117,7 +122,11 @@ class Recorder:
             partial = "both" if partial else "start"
         if not reading.movers:
             return None
-        ways = {b: float(np.hypot(*(fit.paths[b].xy[-1] - fit.paths[b].xy[0]))) for b in reading.movers if len(fit.paths[b].xy)}
+        ways = {
+            b: float(np.hypot(*(fit.paths[b].xy[-1] - fit.paths[b].xy[0])))
+            for b in reading.movers
+            if len(fit.paths[b].xy)
+        }
         if strike is None and not early:
             self.between.append(Between(begin, t_s, "moved", tuple(reading.movers)))
             return None
@@ -140,7 +149,12 @@ class Recorder:
 
         assert isinstance(reading, Reading)
         s, d, ss, ds = self.prior
-        self.prior = (0.7 * s + 0.3 * reading.fit.slide, 0.7 * d + 0.3 * reading.fit.roll, max(0.8 * ss, 0.15), max(0.8 * ds, 0.008))
+        self.prior = (
+            0.7 * s + 0.3 * reading.fit.slide,
+            0.7 * d + 0.3 * reading.fit.roll,
+            max(0.8 * ss, 0.15),
+            max(0.8 * ds, 0.008),
+        )
 
     def identities(self, game_balls: list[int] | None = None) -> Identities:
         """Numbers of all tracks so far."""

@@ -15,6 +15,7 @@ from tracking.kinks import cut
 from tracking.observations import Floats
 
 LEAD_S = 0.25  # looks kept before a ball starts and after it stops
+GUESS = 0.7  # probability of an event that only the geometry of the arcs asks for
 MOVED = 0.003  # metres a ball's place must change for it to have moved
 
 
@@ -105,6 +106,7 @@ def reconstruct(
             break
         kinks = sorted([*(k for i, k in enumerate(fit.kinks) if i not in idle), *missing], key=lambda k: k.t_s)
         fit = _fit(looks, movers, kept, trails, starts, kinks, table, exposure_s, (fit.slide, fit.roll, 0.3, 0.02))
+    weigh(fit)
     drops, last = {}, begin_s
     for b in movers:
         seen = looks[b]
@@ -267,6 +269,23 @@ def sample(fit: Fit, ball: int, t: Floats) -> tuple[Floats, Floats]:
     return motion.places(fit.paths[ball].arcs[which], np.maximum(tau, 0.0), fit.slide, fit.roll)
 
 
+def weigh(fit: Fit) -> None:
+    """Lower the probability of events whose push is in the noise or whose arcs do not fit; raise it where both are clear."""
+    for i, kink in enumerate(fit.kinks):
+        strength = float(fit.push[i]) / max(float(fit.push_sigma[i]), 1e-4)
+        if kink.p == GUESS and strength > 6:
+            kink.p = 0.93
+        if strength < 3:
+            kink.p *= 0.6 + 0.13 * strength
+        for b in kink.balls:
+            j = fit.kinks_of(b).index(i)
+            worst = max(fit.misfit.get((b, j), 1.0), fit.misfit.get((b, j + 1), 1.0))
+            if worst > 4:
+                kink.p *= 0.9
+            if worst > 12:
+                kink.p *= 0.8
+
+
 def needless(fit: Fit, frame_s: float) -> set[int]:
     """Kinks that push nothing: without them the arcs are as good."""
     out = set()
@@ -278,7 +297,7 @@ def needless(fit: Fit, frame_s: float) -> set[int]:
             k.kind == kink.kind and set(k.balls) == set(kink.balls) and j != i and abs(k.t_s - kink.t_s) < 3 * frame_s
             and fit.push[j] > fit.push[i] for j, k in enumerate(fit.kinks)
         )  # fmt: skip
-        if kink.kind in ("rail", "contact") and kink.p > 0.9 and not twin:
+        if kink.kind in ("rail", "contact") and kink.p != GUESS and not twin:
             least = 0.012
         if fit.push[i] < least * (2.0 if twin or kink.kind == "free" else 1.0):
             out.add(i)
@@ -301,16 +320,27 @@ def meetings(fit: Fit, table: Table, frame_s: float, trails: dict[int, Trail]) -
                 continue
             theirs = sample(fit, c, t)[0] if c in fit.paths else np.tile(trail.rest, (len(t), 1))
             off = np.abs(np.hypot(*(mine - theirs).T) - 2 * table.ball_radius)
-            answers = [k for k in fit.kinks_of(c) if abs(fit.kinks[k].t_s - kink.t_s) < 1.6 * frame_s] if c in fit.paths else []
+            answers = (
+                [k for k in fit.kinks_of(c) if abs(fit.kinks[k].t_s - kink.t_s) < 1.6 * frame_s]
+                if c in fit.paths
+                else []
+            )
             cost = float(off.min()) + (0.0 if answers else 0.006)
-            known = any(k.kind == "contact" and set(k.balls) == {b, c} and abs(k.t_s - kink.t_s) < 2 * frame_s for k in fit.kinks)
+            known = any(
+                k.kind == "contact" and set(k.balls) == {b, c} and abs(k.t_s - kink.t_s) < 2 * frame_s
+                for k in fit.kinks
+            )
             if cost < best[0] and not known:
                 best = (cost, c, float(t[int(np.argmin(off))]))
         if best[1] >= 0:
             c = best[1]
             found.append(Kink("contact", best[2], (min(b, c), max(b, c))))
             merged.add(i)
-            twins = [j for j, k in enumerate(fit.kinks) if k.kind == "free" and k.balls == (c,) and abs(k.t_s - kink.t_s) < 1.6 * frame_s]
+            twins = [
+                j
+                for j, k in enumerate(fit.kinks)
+                if k.kind == "free" and k.balls == (c,) and abs(k.t_s - kink.t_s) < 1.6 * frame_s
+            ]
             merged.update(twins[:1])
     return found, merged
 
@@ -344,10 +374,15 @@ def overlooked(fit: Fit, table: Table, frame_s: float, trails: dict[int, Trail])
             known = [k for k in fit.kinks if k.kind == "contact" and set(k.balls) == {a, c}]
             if any(abs(k.t_s - t[enter]) < 2.5 * frame_s for k in known):
                 continue
-            found.append(Kink("contact", float(t[enter]), (min(a, c), max(a, c)), p=0.7))
+            found.append(Kink("contact", float(t[enter]), (min(a, c), max(a, c)), p=GUESS))
     mouths = np.array([p.centre for p in table.pockets.values()])
     for i, b in enumerate(fit.paths):
-        for axis, place, sign in ((0, r, 1.0), (0, table.width_m - r, -1.0), (1, r, 1.0), (1, table.length_m - r, -1.0)):
+        for axis, place, sign in (
+            (0, r, 1.0),
+            (0, table.width_m - r, -1.0),
+            (1, r, 1.0),
+            (1, table.length_m - r, -1.0),
+        ):
             over = (xy[i, :, axis] - place) * sign
             deep = np.flatnonzero((over < -0.008) & (t < ends[i]))
             deep = np.array([k for k in deep if np.hypot(*(mouths - xy[i, k]).T).min() > 0.125], dtype=int)
@@ -359,5 +394,5 @@ def overlooked(fit: Fit, table: Table, frame_s: float, trails: dict[int, Trail])
             known = [k for k in fit.kinks if k.wall is not None and b in k.balls and k.wall[0] == axis]
             if any(abs(k.t_s - t[enter]) < 2.5 * frame_s for k in known):
                 continue
-            found.append(Kink("rail", float(t[enter]), (b,), wall=(axis, place, sign), p=0.7))
+            found.append(Kink("rail", float(t[enter]), (b,), wall=(axis, place, sign), p=GUESS))
     return found

@@ -77,7 +77,9 @@ def name_shot(raw: RawShot, number: int, names: Mapping[int, int], sure: Mapping
             event = Contact(t_s=kink.t_s, sigma_s=sigma, p=kink.p, balls=pair, at=(float(mid[0]), float(mid[1])))
         elif kink.kind in ("rail", "jaw"):
             rail = _rail_name(kink.wall, at[0], table)
-            event = RailHit(t_s=kink.t_s, sigma_s=sigma, p=kink.p, ball=balls[0], rail=rail, at=(float(at[0][0]), float(at[0][1])))
+            event = RailHit(
+                t_s=kink.t_s, sigma_s=sigma, p=kink.p, ball=balls[0], rail=rail, at=(float(at[0][0]), float(at[0][1]))
+            )
         if event is not None:
             drawn.append((kink.t_s, event, k))
     for b, drop in reading.drops.items():
@@ -86,14 +88,22 @@ def name_shot(raw: RawShot, number: int, names: Mapping[int, int], sure: Mapping
         if drop.pocket is None:
             drawn.append((drop.t_s, OffTable(t_s=drop.t_s, sigma_s=drop.sigma_s, p=drop.p, ball=names[b]), -1))
         else:
-            drawn.append((drop.t_s, Pocketed(t_s=drop.t_s, sigma_s=drop.sigma_s, p=drop.p, ball=names[b], pocket=drop.pocket), -1))
+            drawn.append(
+                (
+                    drop.t_s,
+                    Pocketed(t_s=drop.t_s, sigma_s=drop.sigma_s, p=drop.p, ball=names[b], pocket=drop.pocket),
+                    -1,
+                )
+            )
     drawn.sort(key=lambda row: row[0])
     start = {names[b]: (float(p[0]), float(p[1])) for b, p in reading.starts.items() if b in names}
     end = {names[b]: (float(p[0]), float(p[1])) for b, p in reading.ends.items() if b in names}
     cue = start.get(0)
     frozen_rails: dict[int, tuple[RailName, ...]] = {}
     for ball, at_rest in start.items():
-        touching: tuple[RailName, ...] = tuple(r for r in ("head", "foot", "left", "right") if table.rail_gap(at_rest, r) < FROZEN)  # type: ignore[misc]
+        touching: tuple[RailName, ...] = tuple(
+            r for r in ("head", "foot", "left", "right") if table.rail_gap(at_rest, r) < FROZEN
+        )  # type: ignore[misc]
         if touching:
             frozen_rails[ball] = touching
     frozen_cue = tuple(b for b, p in start.items() if cue and b and math.dist(p, cue) - table.ball_m < FROZEN)

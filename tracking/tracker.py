@@ -135,7 +135,9 @@ class Tracker:
                 free_d[d] = False
         return free_d
 
-    def _take(self, track: Track, prior: tuple[Floats, Floats], z: Floats, noise: Floats, look: Floats, t_s: float) -> None:
+    def _take(
+        self, track: Track, prior: tuple[Floats, Floats], z: Floats, noise: Floats, look: Floats, t_s: float
+    ) -> None:
         """Update one track with one detection."""
         x, y, cxx, cxy, cyy = (float(v) for v in (z[0], z[1], noise[0, 0], noise[0, 1], noise[1, 1]))
         track.looks.append((t_s, x, y, cxx, cxy, cyy))
@@ -164,7 +166,12 @@ class Tracker:
             track.mean[2:] = 0.0
             n = track.rest_looks
             track.cov[:] = 0.0
-            track.cov[0, 0], track.cov[0, 1], track.cov[1, 0], track.cov[1, 1] = cxx / n + 1e-6, cxy / n, cxy / n, cyy / n + 1e-6
+            track.cov[0, 0], track.cov[0, 1], track.cov[1, 0], track.cov[1, 1] = (
+                cxx / n + 1e-6,
+                cxy / n,
+                cxy / n,
+                cyy / n + 1e-6,
+            )
             track.seen_s = t_s
             if track.status is not Status.TENTATIVE or track.hits >= CONFIRM:
                 track.status = Status.RESTING
@@ -191,7 +198,9 @@ class Tracker:
     def _settled(self, track: Track) -> bool:
         if math.hypot(track.mean[2], track.mean[3]) > 0.15:
             return False
-        recent = np.array([(k[0], k[1], k[2], k[3] + k[5]) for k in track.looks[-40:] if k[0] > track.seen_s - SETTLE_S])
+        recent = np.array(
+            [(k[0], k[1], k[2], k[3] + k[5]) for k in track.looks[-40:] if k[0] > track.seen_s - SETTLE_S]
+        )
         if len(recent) < 4 or recent[-1, 0] - recent[0, 0] < 0.6 * SETTLE_S:
             return False
         half = len(recent) // 2
@@ -246,7 +255,12 @@ class Tracker:
                 best.looks += new.looks
                 best.evidence = best.evidence + new.evidence
                 best.mean, best.cov, best.status, best.seen_s = new.mean, new.cov, new.status, new.seen_s
-                best.rest, best.rest_looks, best.misses, best.hits = new.rest, new.rest_looks, new.misses, best.hits + new.hits
+                best.rest, best.rest_looks, best.misses, best.hits = (
+                    new.rest,
+                    new.rest_looks,
+                    new.misses,
+                    best.hits + new.hits,
+                )
                 self.tracks.remove(new)
 
     def _age(self, seen: Observation) -> None:

@@ -14,7 +14,14 @@ from pooltool.physics.evolve import evolve_ball_motion
 from calibration.table import POCKETS, Table
 from tracking.observations import Observation
 
-POCKET_OF = {"lb": "head-left", "rb": "head-right", "lc": "side-left", "rc": "side-right", "lt": "foot-left", "rt": "foot-right"}
+POCKET_OF = {
+    "lb": "head-left",
+    "rb": "head-right",
+    "lc": "side-left",
+    "rc": "side-right",
+    "lt": "foot-left",
+    "rt": "foot-right",
+}
 
 
 @dataclass(frozen=True)
@@ -57,7 +64,9 @@ class Scene:
         if t <= self.start_s or k < 0:
             return states[0].rvw[0, :2].copy()
         p = self.system.balls[name_of(ball)].params
-        rvw, _ = evolve_ball_motion(state.s, state.rvw.copy(), p.R, p.m, p.u_s, p.u_sp, p.u_r, p.g, t - self.start_s - state.t)
+        rvw, _ = evolve_ball_motion(
+            state.s, state.rvw.copy(), p.R, p.m, p.u_s, p.u_sp, p.u_r, p.g, t - self.start_s - state.t
+        )
         return rvw[0, :2]
 
 
@@ -99,7 +108,13 @@ def simulate(seed: int, *, breaks: bool = False, table: Table | None = None, sta
         corner_pocket_depth=s.corner_depth, side_pocket_width=s.side_mouth, side_pocket_radius=s.side_radius,
         side_pocket_depth=s.side_depth, corner_jaw_radius=0.02095, side_jaw_radius=0.00795,
     )  # fmt: skip
-    cloth = {"u_s": rng.uniform(0.15, 0.3), "u_r": rng.uniform(0.006, 0.013), "e_c": rng.uniform(0.75, 0.9), "f_c": 0.2, "g": 9.81}
+    cloth = {
+        "u_s": rng.uniform(0.15, 0.3),
+        "u_r": rng.uniform(0.006, 0.013),
+        "e_c": rng.uniform(0.75, 0.9),
+        "f_c": 0.2,
+        "g": 9.81,
+    }
     r = table.ball_radius
     if breaks:
         nine = rng.random() < 0.5
@@ -108,7 +123,9 @@ def simulate(seed: int, *, breaks: bool = False, table: Table | None = None, sta
         for k, row in enumerate(rows):
             for j in range(row):
                 x = table.long_string + (j - (row - 1) / 2) * (2 * r + 2e-4)
-                spots.append(np.array([x, table.foot_spot[1] + k * (2 * r + 2e-4) * np.sqrt(3) / 2]) + rng.normal(0, 2e-5, 2))
+                spots.append(
+                    np.array([x, table.foot_spot[1] + k * (2 * r + 2e-4) * np.sqrt(3) / 2]) + rng.normal(0, 2e-5, 2)
+                )
         numbers = [1, *(1 + rng.permutation(np.arange(1, len(spots))))] if nine else list(1 + rng.permutation(15))
         places = {0: np.array([table.long_string + rng.uniform(-0.3, 0.3), table.head_string - rng.uniform(0.0, 0.2)])}
         places |= {int(n): p for n, p in zip(numbers, spots, strict=True)}
@@ -123,12 +140,16 @@ def simulate(seed: int, *, breaks: bool = False, table: Table | None = None, sta
         speed = float(np.clip(rng.lognormal(0.6, 0.5), 0.5, 6.0))
         target = spots[int(rng.integers(1, count))]
         gap = np.hypot(*(target - places[0]))
-        aim = np.degrees(np.arctan2(*(target - places[0])[::-1])) + np.degrees(np.arcsin(min(0.95, 2 * r / gap))) * rng.uniform(-1, 1)
+        aim = np.degrees(np.arctan2(*(target - places[0])[::-1])) + np.degrees(
+            np.arcsin(min(0.95, 2 * r / gap))
+        ) * rng.uniform(-1, 1)
         if rng.random() < 0.15:
             aim = rng.uniform(0, 360)
     balls = {}
     for n, p in places.items():
-        balls[name_of(n)] = pt.Ball.create(name_of(n), xy=tuple(p), m=0.17, R=r, u_sp_proportionality=10 * 2 / 5 / 9, **cloth)
+        balls[name_of(n)] = pt.Ball.create(
+            name_of(n), xy=tuple(p), m=0.17, R=r, u_sp_proportionality=10 * 2 / 5 / 9, **cloth
+        )
     a, b = rng.uniform(-0.4, 0.4, 2)
     if rng.random() < 0.3:
         a = 0.0
@@ -163,13 +184,30 @@ def truth_of(scene: Scene) -> dict[str, Any]:
             ball = number_of(event.ids[0])
             p = scene.at(ball, t)
             gaps = {rail: abs(table.rail_gap((p[0], p[1]), rail)) for rail in ("head", "foot", "left", "right")}
-            events.append({"t_s": t, "kind": "rail", "ball": ball, "rail": min(gaps, key=gaps.get), "at": [float(p[0]), float(p[1])]})
+            events.append(
+                {
+                    "t_s": t,
+                    "kind": "rail",
+                    "ball": ball,
+                    "rail": min(gaps, key=gaps.get),
+                    "at": [float(p[0]), float(p[1])],
+                }
+            )
         elif event.event_type == EventType.BALL_POCKET:
-            events.append({"t_s": t, "kind": "pocket", "ball": number_of(event.ids[0]), "pocket": POCKET_OF[event.ids[1]]})
+            events.append(
+                {"t_s": t, "kind": "pocket", "ball": number_of(event.ids[0]), "pocket": POCKET_OF[event.ids[1]]}
+            )
     start = {str(b): [float(v) for v in scene.at(b, 0.0)] for b in scene.tracks}
     rest = {str(b): [float(v) for v in p] for b in scene.tracks if (p := scene.at(b, end + 1)) is not None}
     assert all(e["kind"] != "pocket" or e["pocket"] in POCKETS for e in events) and r > 0
-    shot = {"number": 1, "start_s": t0, "end_s": end, "start": start, "end": rest, "events": sorted(events, key=lambda e: e["t_s"])}
+    shot = {
+        "number": 1,
+        "start_s": t0,
+        "end_s": end,
+        "start": start,
+        "end": rest,
+        "events": sorted(events, key=lambda e: e["t_s"]),
+    }
     return {"format": "railbird/1", "table": table.to_json(), "shots": [shot]}
 
 
@@ -201,7 +239,12 @@ def observe(scene: Scene, eye: Eye, seed: int = 0, tail_s: float = 1.0) -> list[
             p, blur = places[i], float(np.hypot(*streaks[b]))
             near = int((np.hypot(*(places - p).T) < 3 * r).sum()) - 1
             pocket = min(np.hypot(*(p - k.centre)) for k in table.pockets.values())
-            miss = eye.missed + (0.04 if near == 1 else 0.12 if near > 1 else 0) + (0.1 if blur > 2 * r else 0) + (0.15 if pocket < 0.11 else 0)
+            miss = (
+                eye.missed
+                + (0.04 if near == 1 else 0.12 if near > 1 else 0)
+                + (0.1 if blur > 2 * r else 0)
+                + (0.15 if pocket < 0.11 else 0)
+            )
             if rng.random() < miss:
                 continue
             los = (p - camera) / np.hypot(*(p - camera))
