@@ -215,21 +215,22 @@ def _map(
             velocity = _velocity(way, rival.t_s) if way is not None else np.zeros(2)
             cov = position_covariance(match, (float(at[0]), float(at[1])), camera, velocity, rival.sigma_s)
             diagram.area(place(ellipse(at, cov)), "#ffffff", 0.35, "#ffffff", 1.5)
-            label = words("ball.cue") if ball == 0 else str(ball)
             if k == 0 or ball:
-                diagram.write(
-                    (middle_px[0], middle_px[1] + (radius + 22 if ball == 0 else -radius - 8)),
-                    label,
-                    17,
-                    "#ffffff",
-                    anchor="middle",
-                    bold=True,
-                )
+                _name_ball(diagram, ball, middle_px, radius, place([dispute.at])[0], words)
     bar = 0.05 if scale < 1500 else 0.02
     x0, y0 = left + 20, top + height - 18
     diagram.line([(x0, y0), (x0 + bar * scale, y0)], "#ffffff", 3)
     diagram.write((x0, y0 - 8), f"{round(1000 * bar)} mm", 15, "#ffffff")
     diagram.write((left + width - 16, top + height - 12), words("check.ellipse"), 15, "#ffffff", anchor="end")
+
+
+def _name_ball(diagram: Diagram, ball: int, at: Any, radius: float, middle: Any, words: Words) -> None:
+    """A ball's name on the side away from the place of the dispute, where nothing else is."""
+    away = np.asarray(at) - np.asarray(middle)
+    length = float(np.hypot(*away))
+    x, y = at + (away / length if length > 1 else np.array([0.0, -1.0])) * (radius + 8)
+    anchor = "middle" if abs(x - at[0]) < 0.5 * radius else "start" if x > at[0] else "end"
+    diagram.write((x, y + 6), words("ball.cue") if ball == 0 else str(ball), 17, "#ffffff", anchor=anchor, bold=True)
 
 
 def _frame(ways: Mapping[int, Any], dispute: Dispute, table: Table, width: float, height: float) -> tuple[Any, float]:

@@ -43,6 +43,8 @@ def reading_row(
     """A ruling in words: headline with article, who plays on, the call."""
     shot = {**shots[i], "ruling": ruling}
     kind, headline = verdict(shot, words, opening=is_break(shots, i))
+    if ruling.get("legal") and kind in ("plain", "pot"):
+        headline = words("verdict.legal")  # what is in dispute is whether it was one
     article = next((f["article"] for f in ruling.get("fouls") or () if f["code"] == ruling.get("enforced")), "")
     rules = words.rules(ruling.get("rules", match["rules"]))
     then = next_words(ruling.get("next"), words)

@@ -83,8 +83,7 @@ def sheet(page: Mapping[str, Any], stills: Sequence[Still], diagram: Diagram) ->
     out.head(t("check.frames"))
     _pictures(out, page, stills)
     out.head(t("check.diagram"))
-    scale = 0.86
-    picture = diagram.paint(scale)
+    picture = diagram.paint(_room(page, out.y) / diagram.height)
     out.image.paste(picture, ((WIDTH - picture.width) // 2, out.y))
     out.y += picture.height
     if page["other"]:
@@ -102,6 +101,16 @@ def sheet(page: Mapping[str, Any], stills: Sequence[Still], diagram: Diagram) ->
     data = BytesIO()
     out.image.save(data, "PNG")
     return data.getvalue()
+
+
+def _room(page: Mapping[str, Any], y: int) -> float:
+    """Height for the diagram: what the texts below it leave, between a size that can be read and the page's width."""
+    t = page["t"]
+    rows = [wrap(line, 20, WIDTH - 2 * EDGE - 24) for line in page["limits"] or [t("check.no_limits")]]
+    below = 62 + sum(31 + 27 * (len(row) - 1) for row in rows) + 80
+    if page["other"]:
+        below += 62 + 31 * min(3, len(wrap(f"{page['other']['if']}: {page['other']['text']}", 23, WIDTH - 2 * EDGE)))
+    return float(min(max(HEIGHT - y - below, 430), 740))
 
 
 def _masthead(out: Page, page: Mapping[str, Any]) -> None:

@@ -129,7 +129,11 @@ class Overlay:
                 canvas.ring(at, ring, FLASH[flash.kind], thick)
             if flash.number is not None:
                 size = 2 * round(13 * self.scale)
-                canvas.lay(self._sprite("number", flash.number, size), at[0] + r * 1.3, at[1] + r * 1.1)
+                # Contacts close together would cover each other's numbers: each has its own corner.
+                right, below = flash.number % 2, (flash.number - 1) // 2 % 2 == 0
+                x = at[0] + (1.1 * r if right else -1.1 * r - size)
+                y = at[1] + (1.1 * r if below else -1.1 * r - size)
+                canvas.lay(self._sprite("number", flash.number, size), x, y)
 
     # -- panels --------------------------------------------------------------------------------------------------------
     def _top_view(self, canvas: Canvas, places: Mapping[int, tuple[float, float]], trails: Mapping[int, Any]) -> None:
