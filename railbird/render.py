@@ -83,7 +83,10 @@ def _clips(names: Sequence[str], folder: Path, fps: float | None, quiet: bool) -
         clip = folder / f"{scene.name}.mp4"
         with Bar(not quiet).stage(scene.name, performance.frames) as step:
             source = write_clip(performance, clip, progress=lambda done, count, step=step: step())  # type: ignore[misc]
-        files += [clip, write_truth(ruled(truth_of(performance, source), scene.setup), folder / f"{scene.name}.truth.json")]
+        files += [
+            clip,
+            write_truth(ruled(truth_of(performance, source), scene.setup), folder / f"{scene.name}.truth.json"),
+        ]
         write_tracks(performance, folder / f"{scene.name}.tracks.npz")
     return files
 

@@ -23,7 +23,9 @@ class Body:
     @classmethod
     def of(cls, parts: list[tuple[npt.ArrayLike, float, npt.ArrayLike, float, RGB, float, float]]) -> Body:
         """From rows (a, ra, b, rb, sRGB colour, gloss, weave)."""
-        cones = np.array([[*np.asarray(a, float), ra, *np.asarray(b, float), rb] for a, ra, b, rb, *_ in parts]).reshape(-1, 8)
+        cones = np.array(
+            [[*np.asarray(a, float), ra, *np.asarray(b, float), rb] for a, ra, b, rb, *_ in parts]
+        ).reshape(-1, 8)
         coats = np.array([[*linear(rgb), gloss, weave] for *_, rgb, gloss, weave in parts]).reshape(-1, 5)
         return cls(cones, coats)
 
@@ -175,7 +177,9 @@ def player(feet: npt.ArrayLike, facing: npt.ArrayLike, dress: Dress, bend: float
     rows.append((chest - side * 0.17 * k, 0.085 * k, chest + side * 0.17 * k, 0.085 * k, dress.shirt, 0.0, 0.12))
     rows.append((neck, 0.055 * k, head, 0.06 * k, dress.skin, 0.03, 0.05))
     rows.append((head, 0.088 * k, head + np.array([0, 0, 0.04]) + f * 0.015, 0.092 * k, dress.skin, 0.03, 0.05))
-    rows.append((head + [0, 0, 0.055] - f * 0.03, 0.094 * k, head + [0, 0, 0.04] - f * 0.045, 0.09 * k, dress.hair, 0.05, 0.25))
+    rows.append(
+        (head + [0, 0, 0.055] - f * 0.03, 0.094 * k, head + [0, 0, 0.04] - f * 0.045, 0.09 * k, dress.hair, 0.05, 0.25)
+    )
     return Body.of(rows)  # type: ignore[arg-type]
 
 
@@ -204,7 +208,9 @@ def shooter(tip: npt.ArrayLike, direction: npt.ArrayLike, dress: Dress, rng: np.
     body = body + arm(palm - flat * 0.05 + [0, 0, 0.012], left, dress)
     grip = t - d * 1.18
     body = body + arm(grip, right + [0, 0, 0.02], dress, sag=-0.1)
-    body = body + Body.of([(grip - d * 0.04, 0.035 * dress.size, grip + d * 0.04, 0.033 * dress.size, dress.skin, 0.03, 0.05)])
+    body = body + Body.of(
+        [(grip - d * 0.04, 0.035 * dress.size, grip + d * 0.04, 0.033 * dress.size, dress.skin, 0.03, 0.05)]
+    )
     if whole:
         body = body + player(feet, flat, dress, bend)
     return body
@@ -215,9 +221,18 @@ def rack(centre: npt.ArrayLike, kind: str, ball_m: float, colour: RGB) -> Body:
     x, y = np.asarray(centre, dtype=np.float64)
     pitch = ball_m * 0.87
     if kind == "diamond":
-        points = [(x, y - ball_m), (x + 1.75 * ball_m, y + 2 * pitch), (x, y + 4 * pitch + ball_m), (x - 1.75 * ball_m, y + 2 * pitch)]
+        points = [
+            (x, y - ball_m),
+            (x + 1.75 * ball_m, y + 2 * pitch),
+            (x, y + 4 * pitch + ball_m),
+            (x - 1.75 * ball_m, y + 2 * pitch),
+        ]
     else:
-        points = [(x, y - 1.15 * ball_m), (x + 3.05 * ball_m, y + 4 * pitch + 0.6 * ball_m), (x - 3.05 * ball_m, y + 4 * pitch + 0.6 * ball_m)]
+        points = [
+            (x, y - 1.15 * ball_m),
+            (x + 3.05 * ball_m, y + 4 * pitch + 0.6 * ball_m),
+            (x - 3.05 * ball_m, y + 4 * pitch + 0.6 * ball_m),
+        ]
     rows = []
     for a, b in zip(points, points[1:] + points[:1], strict=True):
         for z in (0.012, 0.03):

@@ -110,7 +110,9 @@ def shade(cls, x, y, z, dx, dy, dz, foot, tab, pockets, lamps, rects, colours, c
             f = 1 - opt[0] * math.exp(-d / 0.016)
             for c in range(3):
                 tmp[c] *= f
-        texel(cloth, (x + 0.1) / (w + 0.2) * (cloth.shape[1] - 1), (y + 0.1) / (length + 0.2) * (cloth.shape[0] - 1), out)
+        texel(
+            cloth, (x + 0.1) / (w + 0.2) * (cloth.shape[1] - 1), (y + 0.1) / (length + 0.2) * (cloth.shape[0] - 1), out
+        )
         g = grain[int(y * 900 + 2560) & 255, int(x * 900 + 2560) & 255]
         g = 1 + opt[1] * g * min(1.0, 0.0015 / foot)
         for c in range(3):

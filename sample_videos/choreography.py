@@ -168,4 +168,14 @@ def act_of(table: Table, stroke: Stroke, played: Played, dress: Dress, until_s: 
     way = 1.0
     if first and first[0].at is not None:
         way = max(0.0, math.dist(first[0].at, at) - table.ball_radius)
-    return Act(table, stroke, played.start_s, at, dress, min(0.11, 0.02 + 0.35 * way) if way > 0.02 else 0.004, until_s, seed, people)
+    return Act(
+        table,
+        stroke,
+        played.start_s,
+        at,
+        dress,
+        min(0.11, 0.02 + 0.35 * way) if way > 0.02 else 0.004,
+        until_s,
+        seed,
+        people,
+    )

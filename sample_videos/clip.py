@@ -130,7 +130,9 @@ class ClipPainter:
             self._rest = self.stage.canvas()
             self._draw_resting(samples, None)
             self._rest_picture = np.zeros(self._rest.light.shape, np.uint8)
-            self._develop(self._rest.light, (0, 0, self.stage.camera.width, self.stage.camera.height), self._rest_picture)
+            self._develop(
+                self._rest.light, (0, 0, self.stage.camera.width, self.stage.camera.height), self._rest_picture
+            )
             self._dirty = [(0, 0, self.stage.camera.width, self.stage.camera.height)]
             return
         boxes = []
@@ -181,7 +183,12 @@ class ClipPainter:
             cones = np.array([[*s.centres[0], r, *s.centres[0], r]])
             window = self.stage.shadow_window(cones)
             if box is not None:
-                window = (max(window[0], box[0]), max(window[1], box[1]), min(window[2], box[2]), min(window[3], box[3]))
+                window = (
+                    max(window[0], box[0]),
+                    max(window[1], box[1]),
+                    min(window[2], box[2]),
+                    min(window[3], box[3]),
+                )
                 if window[2] <= window[0] or window[3] <= window[1]:
                     continue
             canvas.shadow(cones, window=window)
@@ -218,11 +225,22 @@ class ClipPainter:
         else:
             order = np.random.default_rng(7).permutation(len(centres))
             centres, turned = centres[order], np.array(turns)[order]
-        return Sampled(ball, np.ascontiguousarray(centres), np.ascontiguousarray(turned), bool(centres[:, 2].min() < self.stage.table.ball_radius - 0.02))
+        return Sampled(
+            ball,
+            np.ascontiguousarray(centres),
+            np.ascontiguousarray(turned),
+            bool(centres[:, 2].min() < self.stage.table.ball_radius - 0.02),
+        )
 
     def _draw_ball(self, canvas: Canvas, s: Sampled, near: F64 | None = None) -> None:
         canvas.ball(
-            s.number, s.centres, s.turns, sample_offsets(len(s.centres)), index=s.number, only=POCKET if s.in_pocket and s.centres[:, 2].min() < 0 else -1, neighbours=near
+            s.number,
+            s.centres,
+            s.turns,
+            sample_offsets(len(s.centres)),
+            index=s.number,
+            only=POCKET if s.in_pocket and s.centres[:, 2].min() < 0 else -1,
+            neighbours=near,
         )
 
     def _draw_moving(self, moving: list[int], t0: float, t1: float) -> list[Box]:
@@ -275,7 +293,9 @@ class ClipPainter:
                 thick = max(cone[3], cone[7])
                 if not 0 <= min(cone[2], cone[6]) < 0.09 or thick > 0.05 or 0.0075 < thick < 0.02:
                     continue
-                if self.stage.table.on_surface((cone[0], cone[1]), -0.1) or self.stage.table.on_surface((cone[4], cone[5]), -0.1):
+                if self.stage.table.on_surface((cone[0], cone[1]), -0.1) or self.stage.table.on_surface(
+                    (cone[4], cone[5]), -0.1
+                ):
                     window = self.stage.shadow_window(cone[None], 0.2)
                     if window[2] > window[0] and window[3] > window[1]:
                         boxes.append(self._work.shadow(cone[None], 0.4, window, spare=True))

@@ -76,7 +76,9 @@ def kind_of(number: int) -> str:
     return "cue" if number == 0 else "eight" if number == 8 else "solid" if number < 8 else "stripe"
 
 
-def pictures(n: int, seed: int = 0, size: tuple[int, int] = (960, 540), first: int = 0) -> Iterator[tuple[film.Picture, list[Label], dict[str, Any]]]:
+def pictures(
+    n: int, seed: int = 0, size: tuple[int, int] = (960, 540), first: int = 0
+) -> Iterator[tuple[film.Picture, list[Label], dict[str, Any]]]:
     """``n`` pictures (h, w, 3 bytes, blue-green-red) with their labels and how they were made.
 
     Picture ``first + k`` depends on ``seed`` and its own number only.
@@ -85,7 +87,9 @@ def pictures(n: int, seed: int = 0, size: tuple[int, int] = (960, 540), first: i
         yield picture(seed, k, size)
 
 
-def picture(seed: int, index: int, size: tuple[int, int] = (960, 540)) -> tuple[film.Picture, list[Label], dict[str, Any]]:
+def picture(
+    seed: int, index: int, size: tuple[int, int] = (960, 540)
+) -> tuple[film.Picture, list[Label], dict[str, Any]]:
     """Picture ``index`` of the endless row that ``seed`` names."""
     rng = np.random.default_rng(np.random.SeedSequence([seed, index]))
     table = Table(*SIZES[str(rng.choice(list(SIZES), p=[0.2, 0.15, 0.15, 0.5]))])
@@ -227,7 +231,9 @@ def _outline(camera: Camera, centre: F64, r: float) -> F64:
     sine = r / distance
     a = np.linspace(0, 2 * np.pi, 48, endpoint=False)
     rim = r * math.sqrt(1 - sine**2)
-    return np.asarray(camera.project(centre - view * r * sine + rim * (np.cos(a)[:, None] * side + np.sin(a)[:, None] * up)))
+    return np.asarray(
+        camera.project(centre - view * r * sine + rim * (np.cos(a)[:, None] * side + np.sin(a)[:, None] * up))
+    )
 
 
 def _lay(rng: np.random.Generator, table: Table, camera: Camera, looks: Looks) -> tuple[list[Placed], str]:
@@ -334,15 +340,33 @@ def _people(rng: np.random.Generator, table: Table, placed: list[Placed], racked
         tilt = float(rng.uniform(0.03, 0.15))
         d = np.array([flat[0], flat[1], -tilt])
         tip = ball - d / np.linalg.norm(d) * (r + float(rng.uniform(0.003, 0.25)))
-        found.append(bodies.shooter(tip, d, dress, rng, bridge_back=float(rng.uniform(0.15, 0.35)), bend=float(rng.uniform(0.4, 1.0)), whole=rng.random() < 0.85))
+        found.append(
+            bodies.shooter(
+                tip,
+                d,
+                dress,
+                rng,
+                bridge_back=float(rng.uniform(0.15, 0.35)),
+                bend=float(rng.uniform(0.4, 1.0)),
+                whole=rng.random() < 0.85,
+            )
+        )
     if rng.random() < 0.22:  # somebody reaches over the table
         other = bodies.random_dress(rng)
-        target = placed[int(rng.integers(len(placed)))].centre[:2] if placed and rng.random() < 0.6 else rng.uniform([0, 0], [w, length])
+        target = (
+            placed[int(rng.integers(len(placed)))].centre[:2]
+            if placed and rng.random() < 0.6
+            else rng.uniform([0, 0], [w, length])
+        )
         stand = beside(0.35)
         toward = target - stand
         palm = np.array([*(target + rng.normal(0, 0.05, 2)), float(rng.uniform(0.03, 0.25))])
         left, _ = bodies.shoulders(stand, toward, other, 0.6)
-        found.append(bodies.hand(palm, toward, other, rng, float(rng.uniform(0.5, 1.6))) + bodies.arm(palm - np.append(toward / np.linalg.norm(toward) * 0.05, 0), left, other) + bodies.player(stand, toward, other, 0.6))
+        found.append(
+            bodies.hand(palm, toward, other, rng, float(rng.uniform(0.5, 1.6)))
+            + bodies.arm(palm - np.append(toward / np.linalg.norm(toward) * 0.05, 0), left, other)
+            + bodies.player(stand, toward, other, 0.6)
+        )
     for _ in range(int(rng.choice([0, 0, 1, 2, 3, 4]))):  # spectators and the other player
         other = bodies.random_dress(rng)
         stand = beside(float(rng.uniform(0.4, 2.2)))
@@ -355,11 +379,26 @@ def _people(rng: np.random.Generator, table: Table, placed: list[Placed], racked
         found.append(body)
     if rng.random() < 0.1:  # a cue laid down
         a = float(rng.uniform(0, 2 * math.pi))
-        found.append(bodies.cue([*rng.uniform([0, 0], [w, length]), 0.012 if rng.random() < 0.5 else 0.05], [math.cos(a), math.sin(a), -0.01], bodies.random_dress(rng)))
+        found.append(
+            bodies.cue(
+                [*rng.uniform([0, 0], [w, length]), 0.012 if rng.random() < 0.5 else 0.05],
+                [math.cos(a), math.sin(a), -0.01],
+                bodies.random_dress(rng),
+            )
+        )
     if racked and rng.random() < 0.4:
-        found.append(bodies.rack(table.foot_spot, racked, table.ball_m, ((20, 20, 22), (120, 74, 40), (190, 150, 90))[int(rng.integers(3))]))
+        found.append(
+            bodies.rack(
+                table.foot_spot,
+                racked,
+                table.ball_m,
+                ((20, 20, 22), (120, 74, 40), (190, 150, 90))[int(rng.integers(3))],
+            )
+        )
     elif rng.random() < 0.03:
-        found.append(bodies.rack(rng.uniform([0.2, 0.2], [w - 0.2, length - 0.4]), "triangle", table.ball_m, (26, 24, 24)))
+        found.append(
+            bodies.rack(rng.uniform([0.2, 0.2], [w - 0.2, length - 0.4]), "triangle", table.ball_m, (26, 24, 24))
+        )
     if rng.random() < 0.06:
         found.append(bodies.long_bridge(rng.uniform([0, 0], [w, length]), rng.standard_normal(2), (150, 100, 60)))
     for _ in range(int(rng.choice([0, 0, 1, 2]))):
@@ -388,7 +427,9 @@ def neighbour(canvas: Canvas, rng: np.random.Generator, cloth_rgb: tuple[int, in
     w, length = table.width_m, table.length_m
     side = int(rng.integers(4))
     gap = float(rng.uniform(1.0, 2.0))
-    shift = np.array([[-(w + gap), 0], [w + gap, 0], [0, -(length + gap)], [0, length + gap]][side]) + rng.normal(0, 0.2, 2)
+    shift = np.array([[-(w + gap), 0], [w + gap, 0], [0, -(length + gap)], [0, length + gap]][side]) + rng.normal(
+        0, 0.2, 2
+    )
     cloth = linear(cloth_rgb) if cloth_rgb else linear(stage.looks.cloth.colour) * rng.uniform(0.6, 1.1)
     level = float(rng.uniform(0.2, 0.9))
     overlay = np.zeros_like(canvas.light)
@@ -455,7 +496,8 @@ def write_folder(out: str | Path, count: int, *, seed: int = 0, size: tuple[int,
     for part in ("images", "labels", "full"):
         (root / part / split).mkdir(parents=True, exist_ok=True)
     (root / "data.yaml").write_text(
-        f"path: {root.resolve()}\ntrain: images/train\nval: images/val\nnames:\n" + "".join(f"  {k}: '{n}'\n" for k, n in enumerate(NAMES))
+        f"path: {root.resolve()}\ntrain: images/train\nval: images/val\nnames:\n"
+        + "".join(f"  {k}: '{n}'\n" for k, n in enumerate(NAMES))
     )
     jobs = [(str(root), seed, k, size, split, quality) for k in range(first, first + count)]
     done = 0
@@ -483,7 +525,9 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=0)
     args = parser.parse_args()
     w, h = (int(v) for v in args.size.split("x"))
-    for _ in write_folder(args.out, args.count, seed=args.seed, size=(w, h), split=args.split, first=args.first, workers=args.workers):
+    for _ in write_folder(
+        args.out, args.count, seed=args.seed, size=(w, h), split=args.split, first=args.first, workers=args.workers
+    ):
         pass
 
 

@@ -50,7 +50,12 @@ def mouth_polygons(table: Table, cushion_width: float) -> F64:
     hw = shape.side_mouth / 2
     top = np.vstack(
         [
-            _arc(np.array([-SIDE_JAW, hw + ds]), SIDE_JAW, np.array([0.0, hw + ds]), np.array([-ds * np.cos(sa), hw - ds * np.sin(sa)])),
+            _arc(
+                np.array([-SIDE_JAW, hw + ds]),
+                SIDE_JAW,
+                np.array([0.0, hw + ds]),
+                np.array([-ds * np.cos(sa), hw - ds * np.sin(sa)]),
+            ),
             [[-back, hw - back * np.sin(sa)], [-back, 0.0]],
         ]
     )
@@ -79,7 +84,9 @@ class Canvas:
     owner: I16
     covered: dict[int, float] = field(default_factory=dict)
 
-    def shadow(self, cones: F64, reach: float = 0.9, window: tuple[int, int, int, int] | None = None, *, spare: bool = False) -> tuple[int, int, int, int]:
+    def shadow(
+        self, cones: F64, reach: float = 0.9, window: tuple[int, int, int, int] | None = None, *, spare: bool = False
+    ) -> tuple[int, int, int, int]:
         """Shadows of rounded cones (n, 8) on cloth and rails, within ``window`` or where they can fall.
 
         ``spare`` leaves balls alone that are drawn already. Returns the window.
@@ -134,7 +141,11 @@ class Stage:
         self.lamps, self.rects, self.ambient = lamp_arrays(room, w, length)
         self.paints = {n: ball_paint(looks.balls, n) for n in range(16)}
         h, wd = camera.height, camera.width
-        per_metre = float(np.clip(1.2 * camera.ball_radius_px([[w / 2, length / 2]], table.ball_radius)[0] / table.ball_radius, 150, 420))
+        per_metre = float(
+            np.clip(
+                1.2 * camera.ball_radius_px([[w / 2, length / 2]], table.ball_radius)[0] / table.ball_radius, 150, 420
+            )
+        )
         tab = np.array([w, length, table.nose_height, r.cushion_width, r.width, 0.26, FLOOR_Z, r.rounding])
         pockets = np.array([[*p.centre, p.radius] for p in table.pockets.values()])
         colours = np.stack(
@@ -184,7 +195,12 @@ class Stage:
                 d = (np.array([x, y]) - lamp[:2]) * k
                 d *= min(1.0, most / max(1e-9, float(np.linalg.norm(d))))
                 px, py = np.array([x, y]) + d
-                spots += [(px - 2 * r, py - 2 * r), (px + 2 * r, py + 2 * r), (px - 2 * r, py + 2 * r), (px + 2 * r, py - 2 * r)]
+                spots += [
+                    (px - 2 * r, py - 2 * r),
+                    (px + 2 * r, py + 2 * r),
+                    (px - 2 * r, py + 2 * r),
+                    (px + 2 * r, py - 2 * r),
+                ]
         pixels = self.camera.project(np.array(spots))
         pixels = pixels[np.isfinite(pixels).all(axis=1)]
         if not len(pixels):

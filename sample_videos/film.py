@@ -59,12 +59,16 @@ def finish(values: F32, look: FilmLook, rng: np.random.Generator) -> Picture:
     h, w = values.shape[:2]
     y = values
     if look.shrink < 1:
-        y = cv2.resize(y, (max(8, round(w * look.shrink)), max(8, round(h * look.shrink))), interpolation=cv2.INTER_AREA)
+        y = cv2.resize(
+            y, (max(8, round(w * look.shrink)), max(8, round(h * look.shrink))), interpolation=cv2.INTER_AREA
+        )
     if look.blur > 0:
         y = cv2.GaussianBlur(y, (0, 0), look.blur)
     if look.noise > 0:
         n = rng.integers(0, 2**31)
-        y = y + noise_field(y.shape[0], y.shape[1], int(n)) * np.float32(look.noise * 255) * (0.6 + 0.6 * np.sqrt(np.clip(y, 0, 255) / 255))
+        y = y + noise_field(y.shape[0], y.shape[1], int(n)) * np.float32(look.noise * 255) * (
+            0.6 + 0.6 * np.sqrt(np.clip(y, 0, 255) / 255)
+        )
     if look.shrink < 1:
         y = cv2.resize(y, (w, h), interpolation=cv2.INTER_LINEAR)
     if look.sharpen > 0:
@@ -123,7 +127,9 @@ def _through_h264(picture: Picture, crf: int) -> Picture:
     return result
 
 
-def overlay(picture: Picture, rng: np.random.Generator, paints: list[tuple[int, int, int]]) -> tuple[int, int, int, int] | None:
+def overlay(
+    picture: Picture, rng: np.random.Generator, paints: list[tuple[int, int, int]]
+) -> tuple[int, int, int, int] | None:
     """Lay television graphics on the picture: score bars, logos, balls as icons (in BGR ``paints``). Changes it in place.
 
     Returns the box (u0, v0, u1, v1) that hides what was under it, or None.
@@ -142,12 +148,27 @@ def overlay(picture: Picture, rng: np.random.Generator, paints: list[tuple[int, 
         cv2.rectangle(picture, (x0, y0), (x1, y1), colour(), -1)
         cv2.rectangle(picture, (x0, y0), (x0 + (x1 - x0) // 4, y1), colour(), -1)
         for k in range(3):
-            cv2.putText(picture, str(rng.choice(WORDS)), (x0 + 6 + k * (x1 - x0) // 3, y1 - 6), int(rng.integers(0, 3)), 0.5 * s, (245, 245, 245), 1, cv2.LINE_AA)
+            cv2.putText(
+                picture,
+                str(rng.choice(WORDS)),
+                (x0 + 6 + k * (x1 - x0) // 3, y1 - 6),
+                int(rng.integers(0, 3)),
+                0.5 * s,
+                (245, 245, 245),
+                1,
+                cv2.LINE_AA,
+            )
         if rng.random() < 0.6:
             r = max(3, int((y1 - y0) * rng.uniform(0.25, 0.45)))
             n = int(rng.integers(3, 12))
             start = x0 + (x1 - x0) // 2
-            cv2.rectangle(picture, (start - r, y0), (min(w, start + int(n * 2.5 * r)), y1), (240, 240, 240) if rng.random() < 0.5 else colour(), -1)
+            cv2.rectangle(
+                picture,
+                (start - r, y0),
+                (min(w, start + int(n * 2.5 * r)), y1),
+                (240, 240, 240) if rng.random() < 0.5 else colour(),
+                -1,
+            )
             for k in range(n):
                 c = (start + int(2.5 * r * k) + r // 2, (y0 + y1) // 2)
                 paint = paints[int(rng.integers(len(paints)))]
@@ -160,7 +181,16 @@ def overlay(picture: Picture, rng: np.random.Generator, paints: list[tuple[int, 
     for _ in range(int(rng.integers(0, 3))):
         x, y = int(w * rng.choice([0.03, 0.82])), int(h * rng.choice([0.08, 0.9]))
         if rng.random() < 0.5:
-            cv2.putText(picture, str(rng.choice(WORDS)), (x, y), int(rng.integers(0, 5)), 0.8 * s, colour() if rng.random() < 0.4 else (250, 250, 250), max(1, int(2 * s)), cv2.LINE_AA)
+            cv2.putText(
+                picture,
+                str(rng.choice(WORDS)),
+                (x, y),
+                int(rng.integers(0, 5)),
+                0.8 * s,
+                colour() if rng.random() < 0.4 else (250, 250, 250),
+                max(1, int(2 * s)),
+                cv2.LINE_AA,
+            )
         else:
             cv2.circle(picture, (x + 20, y), int(rng.uniform(8, 22) * s), colour(), -1, cv2.LINE_AA)
             cv2.circle(picture, (x + 20, y), int(8 * s), colour(), 2, cv2.LINE_AA)

@@ -84,10 +84,16 @@ def random_camera(rng: np.random.Generator, table: Table, size: tuple[int, int])
     else:
         elevation = math.radians(25 + 55 * float(rng.beta(1.0, 1.6)))
         end_on = rng.random() < 0.6
-        azimuth = math.radians(float(rng.choice([90, 270]) + rng.normal(0, 10))) if end_on else float(rng.uniform(0, 2 * math.pi))
+        azimuth = (
+            math.radians(float(rng.choice([90, 270]) + rng.normal(0, 10)))
+            if end_on
+            else float(rng.uniform(0, 2 * math.pi))
+        )
     whole = rng.random() < 0.62
     focal = width * math.exp(rng.uniform(math.log(0.5), math.log(1.8)))
-    side = np.array([math.cos(elevation) * math.cos(azimuth), math.cos(elevation) * math.sin(azimuth), math.sin(elevation)])
+    side = np.array(
+        [math.cos(elevation) * math.cos(azimuth), math.cos(elevation) * math.sin(azimuth), math.sin(elevation)]
+    )
     middle = np.array([w / 2, length / 2, 0.0])
     if whole:
         target = middle + np.append(rng.normal(0, 0.06, 2), 0)
@@ -103,7 +109,9 @@ def random_camera(rng: np.random.Generator, table: Table, size: tuple[int, int])
                 continue
             distance *= max((high[0] - low[0]) / width, (high[1] - low[1]) / height) / wanted
             if not above:
-                target = middle + np.array([math.cos(azimuth), math.sin(azimuth), 0]) * 0.06 * distance * float(rng.uniform(-1, 1))
+                target = middle + np.array([math.cos(azimuth), math.sin(azimuth), 0]) * 0.06 * distance * float(
+                    rng.uniform(-1, 1)
+                )
         distance = max(distance, 0.8)
     else:
         radius_px = math.exp(rng.uniform(math.log(9), math.log(36)))
@@ -117,4 +125,6 @@ def random_camera(rng: np.random.Generator, table: Table, size: tuple[int, int])
     k1 = bend / max(corner, 0.05) * 0.6
     k2 = float(rng.normal(0, 0.1)) * k1 * 0.3
     roll = float(rng.normal(0, 0.03)) if rng.random() < 0.85 else float(rng.normal(0, 0.2))
-    return Camera.looking(target + distance * side, target, width=width, height=height, focal=focal, roll=roll, distortion=(k1, k2))
+    return Camera.looking(
+        target + distance * side, target, width=width, height=height, focal=focal, roll=roll, distortion=(k1, k2)
+    )

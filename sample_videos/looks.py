@@ -166,7 +166,9 @@ def _jitter(rng: np.random.Generator, rgb: RGB, amount: float = 0.12) -> RGB:
     return (round(r * 255), round(g * 255), round(b * 255))
 
 
-def _random_lamps(rng: np.random.Generator, width: float, length: float) -> tuple[tuple[float, float, float, float, float, RGB], ...]:
+def _random_lamps(
+    rng: np.random.Generator, width: float, length: float
+) -> tuple[tuple[float, float, float, float, float, RGB], ...]:
     warm = float(rng.uniform(0, 1))
     colour: RGB = (255, round(252 - 40 * warm), round(248 - 100 * warm))
     z = float(rng.uniform(0.75, 2.4))
@@ -197,7 +199,14 @@ def _random_lamps(rng: np.random.Generator, width: float, length: float) -> tupl
         )  # fmt: skip
     n = int(rng.integers(4, 9))
     return tuple(
-        (cx + (k % 2 - 0.5) * float(rng.uniform(0.5, 2.4)), length * (k // 2 + 0.5) / ((n + 1) // 2), z + 0.6, 0.09, 0.09, colour)
+        (
+            cx + (k % 2 - 0.5) * float(rng.uniform(0.5, 2.4)),
+            length * (k // 2 + 0.5) / ((n + 1) // 2),
+            z + 0.6,
+            0.09,
+            0.09,
+            colour,
+        )
         for k in range(n)
     )
 
@@ -224,8 +233,17 @@ def random_looks(rng: np.random.Generator, width: float, length: float, *, tidy:
         "black": (30, 30, 32), "wood": (108, 62, 34), "metal": (140, 142, 146), "white": (215, 214, 208), "grey": (88, 88, 92),
     }[str(style)]  # fmt: skip
     cap = _jitter(rng, cap, 0.2)
-    trim = cap if rng.random() < 0.45 else _jitter(rng, ((30, 30, 30), (165, 166, 170), (190, 190, 190))[int(rng.integers(3))], 0.15)
-    rim = _jitter(rng, ((20, 20, 20), (26, 24, 22), (70, 46, 30), (120, 120, 124), (90, 60, 36))[int(rng.choice(5, p=[0.4, 0.25, 0.12, 0.15, 0.08]))])
+    trim = (
+        cap
+        if rng.random() < 0.45
+        else _jitter(rng, ((30, 30, 30), (165, 166, 170), (190, 190, 190))[int(rng.integers(3))], 0.15)
+    )
+    rim = _jitter(
+        rng,
+        ((20, 20, 20), (26, 24, 22), (70, 46, 30), (120, 120, 124), (90, 60, 36))[
+            int(rng.choice(5, p=[0.4, 0.25, 0.12, 0.15, 0.08]))
+        ],
+    )
     metal = max(trim) > 110
     rails = RailLook(
         cap=cap, trim=trim, rim=rim,

@@ -40,6 +40,7 @@ class Piece:
     state: int = STATIONARY
     rvw: F64 | None = None
     path: Callable[[float], F64] | None = None
+    leaves: bool = False  # a path that ends off the table: the ball does not count as lying there any more
 
     @property
     def moving(self) -> bool:

@@ -40,7 +40,9 @@ def parse(name: str) -> Scene:
     for part in rest:
         key, _, value = part.partition("=")
         if key not in OPTIONS or not value:
-            raise InputError(f"scene {name!r}: option {part!r} is not known: KEY=VALUE with KEY one of {', '.join(OPTIONS)}")
+            raise InputError(
+                f"scene {name!r}: option {part!r} is not known: KEY=VALUE with KEY one of {', '.join(OPTIONS)}"
+            )
         options[key] = value
     try:
         return random_scene(seed, **_read(options))
@@ -83,7 +85,11 @@ def random_scene(seed: int, *, camera: str = "", fps: float = 60.0, breaks: bool
     if view not in ("overhead", "oblique"):
         raise InputError(f"camera {view!r} is not known: overhead or oblique")
     seen = _camera(view, made, size, rng)
-    dressed = Looks(seed=int(rng.integers(2**31))) if looks == "plain" else random_looks(rng, made.width_m, made.length_m, tidy=True)
+    dressed = (
+        Looks(seed=int(rng.integers(2**31)))
+        if looks == "plain"
+        else random_looks(rng, made.width_m, made.length_m, tidy=True)
+    )
     if dressed.balls.name == "uk":
         dressed = Looks(dressed.cloth, dressed.rails, Looks().balls, dressed.room, dressed.film, dressed.seed)
     if breaks:
@@ -130,7 +136,9 @@ def _lie(game: str, table: Table, rng: np.random.Generator) -> dict[int, tuple[f
     return places
 
 
-def _plans(places: dict[int, tuple[float, float]], table: Table, rng: np.random.Generator, shots: int, breaks: bool, balls: int) -> tuple[Plan, ...]:
+def _plans(
+    places: dict[int, tuple[float, float]], table: Table, rng: np.random.Generator, shots: int, breaks: bool, balls: int
+) -> tuple[Plan, ...]:
     """Strokes played one after another on a table without a picture, each aimed at what lies there then."""
     simulator = Simulator(table, dict(places), {})
     plans: list[Plan] = []
@@ -151,8 +159,12 @@ def _plans(places: dict[int, tuple[float, float]], table: Table, rng: np.random.
             break
         if breaks and number == 0:
             apex = min(targets, key=lambda b: lie[b][1])
-            direction = math.degrees(math.atan2(lie[apex][1] - lie[0][1], lie[apex][0] - lie[0][0])) + float(rng.normal(0, 0.15))
-            stroke = Stroke(float(rng.uniform(4.5, 7.0)), direction, float(rng.normal(0, 0.05)), float(rng.normal(0.05, 0.1)), 3.0)
+            direction = math.degrees(math.atan2(lie[apex][1] - lie[0][1], lie[apex][0] - lie[0][0])) + float(
+                rng.normal(0, 0.15)
+            )
+            stroke = Stroke(
+                float(rng.uniform(4.5, 7.0)), direction, float(rng.normal(0, 0.05)), float(rng.normal(0.05, 0.1)), 3.0
+            )
         else:
             stroke = _stroke(lie, targets, table, rng)
         wait = 2.2 if number == 0 else float(rng.uniform(2.2, 3.0))
@@ -180,9 +192,17 @@ def _stroke(lie: dict[int, tuple[float, float]], targets: list[int], table: Tabl
         direction = math.degrees(angle) + float(rng.normal(0, 0.3))
     elif kind == "hit":
         far = max(table.ball_m, math.hypot(bx - x, by - y))
-        direction = math.degrees(math.atan2(by - y, bx - x) + math.asin(float(rng.uniform(-0.95, 0.95)) * table.ball_m / far))
+        direction = math.degrees(
+            math.atan2(by - y, bx - x) + math.asin(float(rng.uniform(-0.95, 0.95)) * table.ball_m / far)
+        )
     else:
         side = float(rng.choice([-1, 1]))
         direction = math.degrees(math.atan2(by - y, (-bx if side < 0 else 2 * table.width_m - bx) - x))
     speed = float(np.exp(rng.uniform(math.log(0.8), math.log(4.5))))
-    return Stroke(speed, direction, float(np.clip(rng.normal(0, 0.15), -0.4, 0.4)), float(np.clip(rng.normal(0.05, 0.2), -0.4, 0.4)), 4.0)
+    return Stroke(
+        speed,
+        direction,
+        float(np.clip(rng.normal(0, 0.15), -0.4, 0.4)),
+        float(np.clip(rng.normal(0.05, 0.2), -0.4, 0.4)),
+        4.0,
+    )

@@ -74,10 +74,14 @@ def perform(scene: Scene) -> Performance:
         played = simulator.strike(plan.stroke, strike_s, scripts)
         shots.append(played)
         until = strike_s + 3.0
-        acts.append(act_of(scene.table, plan.stroke, played, dresses[shooter], until, scene.seed + 7 * number, scene.people))
+        acts.append(
+            act_of(scene.table, plan.stroke, played, dresses[shooter], until, scene.seed + 7 * number, scene.people)
+        )
         now = played.end_s
         if any(isinstance(e, Pocketed | OffTable) for e in played.events):
-            shooter = shooter if not any(isinstance(e, Pocketed) and e.ball == 0 for e in played.events) else 1 - shooter
+            shooter = (
+                shooter if not any(isinstance(e, Pocketed) and e.ball == 0 for e in played.events) else 1 - shooter
+            )
         else:
             shooter = 1 - shooter
     return Performance(scene, simulator, shots, acts, now)
@@ -93,7 +97,9 @@ def _script(kind: str, given: dict[str, Any]) -> Callable[..., Any]:
     return run
 
 
-def write_clip(performance: Performance, path: Path, *, progress: Callable[[int, int], None] | None = None) -> dict[str, Any]:
+def write_clip(
+    performance: Performance, path: Path, *, progress: Callable[[int, int], None] | None = None
+) -> dict[str, Any]:
     """Draw and encode the clip; returns the ``source`` object of its truth."""
     scene = performance.scene
     count = performance.frames
@@ -109,7 +115,14 @@ def write_clip(performance: Performance, path: Path, *, progress: Callable[[int,
     }  # fmt: skip
 
 
-def encode(frames: Iterator[Any], path: Path, scene: Scene, *, progress: Callable[[int, int], None] | None = None, count: int = 0) -> None:
+def encode(
+    frames: Iterator[Any],
+    path: Path,
+    scene: Scene,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+    count: int = 0,
+) -> None:
     """H.264, yuv420p, frame k at exactly k / fps."""
     import av
 
@@ -187,12 +200,17 @@ def frozen_at(performance: Performance, played: Played, within_m: float = 0.0002
     """Balls that touch a rail or the cue ball before the stroke (FORMATS: ``frozen``)."""
     table = performance.scene.table
     rails = {
-        str(b): [r for r in ("head", "foot", "left", "right") if abs(table.rail_gap(at, r)) < within_m] for b, at in played.start.items()
+        str(b): [r for r in ("head", "foot", "left", "right") if abs(table.rail_gap(at, r)) < within_m]
+        for b, at in played.start.items()
     }
     cue = played.start.get(0)
     touching = []
     if cue is not None:
-        touching = [b for b, at in played.start.items() if b and abs(np.hypot(at[0] - cue[0], at[1] - cue[1]) - table.ball_m) < within_m]
+        touching = [
+            b
+            for b, at in played.start.items()
+            if b and abs(np.hypot(at[0] - cue[0], at[1] - cue[1]) - table.ball_m) < within_m
+        ]
     return {"rails": {b: r for b, r in rails.items() if r}, "cue": touching}
 
 

@@ -116,16 +116,28 @@ def oblique(table: Table, size: tuple[int, int] = (1920, 1080), *, azimuth: floa
     rim = np.array([(x, y, 0.03) for x in (-0.14, w + 0.14) for y in (-0.14, length + 0.14)])
     focal = 1000.0
     for _ in range(6):
-        camera = Camera.looking(target + distance * side, target, width=size[0], height=size[1], focal=focal, roll=roll, distortion=distortion)
+        camera = Camera.looking(
+            target + distance * side,
+            target,
+            width=size[0],
+            height=size[1],
+            focal=focal,
+            roll=roll,
+            distortion=distortion,
+        )
         px = camera.project(rim)
         low, high = px.min(axis=0), px.max(axis=0)
         middle = camera.unproject([(low + high) / 2])[0]
         target = np.array([*(0.5 * target[:2] + 0.5 * middle), 0.0])
         focal *= fill / max((high[0] - low[0]) / size[0], (high[1] - low[1]) / size[1])
-    return Camera.looking(target + distance * side, target, width=size[0], height=size[1], focal=focal, roll=roll, distortion=distortion)
+    return Camera.looking(
+        target + distance * side, target, width=size[0], height=size[1], focal=focal, roll=roll, distortion=distortion
+    )
 
 
-def default_places(game: str, table: Table, cue_ball: tuple[float, float] | None, rng: np.random.Generator) -> dict[int, tuple[float, float]]:
+def default_places(
+    game: str, table: Table, cue_ball: tuple[float, float] | None, rng: np.random.Generator
+) -> dict[int, tuple[float, float]]:
     """A rack on the foot spot as the game wants it, and the cue ball behind the head string."""
     lie = rack_places(table, RACK_OF[game], 0.0)
     lie = lie + rng.normal(0, 0.00012, lie.shape)
@@ -171,7 +183,9 @@ def load(source: str | Path) -> Scene:
     try:
         text = path.read_text(encoding="utf-8")
     except OSError:
-        raise InputError(f"{source}: no such scene file; shipped scenes are {', '.join(shipped())}; or random:SEED") from None
+        raise InputError(
+            f"{source}: no such scene file; shipped scenes are {', '.join(shipped())}; or random:SEED"
+        ) from None
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
@@ -256,7 +270,11 @@ def _plan(row: dict[str, Any], now: dict[int, tuple[float, float]], table: Table
     else:
         raise InputError(f"{where} [[stroke]]: no direction: give direction, aim, aim_at or pot")
     stroke = Stroke(
-        float(row.get("speed", 3.0)), direction, float(row.get("side", 0)), float(row.get("above", 0)), float(row.get("elevation", 4.0))
+        float(row.get("speed", 3.0)),
+        direction,
+        float(row.get("side", 0)),
+        float(row.get("above", 0)),
+        float(row.get("elevation", 4.0)),
     )
     scripts = []
     for entry in row.get("script", ()):
@@ -265,13 +283,23 @@ def _plan(row: dict[str, Any], now: dict[int, tuple[float, float]], table: Table
         if kind not in SCRIPTS:
             raise InputError(f"{where} [[stroke.script]]: kind {kind!r} is not known: one of {', '.join(SCRIPTS)}")
         scripts.append((kind, entry))
-    return Plan(stroke, float(row.get("wait", 2.2)), place, tuple(scripts), row.get("call"), row.get("shooter"), tuple(row.get("observed", ())))
+    return Plan(
+        stroke,
+        float(row.get("wait", 2.2)),
+        place,
+        tuple(scripts),
+        row.get("call"),
+        row.get("shooter"),
+        tuple(row.get("observed", ())),
+    )
 
 
 def aim(now: Mapping[int, tuple[float, float]], table: Table, row: Mapping[str, Any], where: str = "scene") -> float:
     """Direction in degrees: at a place, at a ball (``offset`` radii to its right), or so that a ball goes to a pocket."""
     if 0 not in now:
-        raise InputError(f"{where} [[stroke]]: there is no cue ball to aim with: give direction, or place = {{0 = [x, y]}}")
+        raise InputError(
+            f"{where} [[stroke]]: there is no cue ball to aim with: give direction, or place = {{0 = [x, y]}}"
+        )
     x, y = now[0]
     if "aim_at" in row:
         tx, ty = _point(row["aim_at"], where)
@@ -333,10 +361,14 @@ def _looks(data: dict[str, Any], table: Table, rng: np.random.Generator, where: 
         _take(given, tuple(f.name for f in fields(now)), f"{where} [looks.{part}]")
         if part == "cloth" and isinstance(given.get("colour"), str):
             if given["colour"] not in CLOTHS:
-                raise InputError(f"{where} [looks.cloth]: colour {given['colour']!r} is not known: one of {', '.join(CLOTHS)}, or [r, g, b]")
+                raise InputError(
+                    f"{where} [looks.cloth]: colour {given['colour']!r} is not known: one of {', '.join(CLOTHS)}, or [r, g, b]"
+                )
             given["colour"] = CLOTHS[given["colour"]]
         if part == "balls" and given.get("name", "standard") not in BALL_SETS:
-            raise InputError(f"{where} [looks.balls]: set {given['name']!r} is not known: one of {', '.join(BALL_SETS)}")
+            raise InputError(
+                f"{where} [looks.balls]: set {given['name']!r} is not known: one of {', '.join(BALL_SETS)}"
+            )
         given = {k: _tuples(v) for k, v in given.items()}
         looks = replace(looks, **{part: replace(now, **given)})
     _take(data, (), f"{where} [looks]")

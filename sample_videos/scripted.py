@@ -51,7 +51,9 @@ def jump(simulator: Simulator, played: Played, stroke: Any, *, length_m: float, 
     return Flight(ball, t, lasts, path, (SLIDING, np.stack([end, d * v, spin])))
 
 
-def off_table(simulator: Simulator, played: Played, stroke: Any, *, ball: int, up: float = 1.6, keep: float = 0.8) -> Flight:
+def off_table(
+    simulator: Simulator, played: Played, stroke: Any, *, ball: int, up: float = 1.6, keep: float = 0.8
+) -> Flight:
     """``ball`` climbs over the first rail it meets and falls to the floor.
 
     The event is the instant at which its centre passes the outer edge of the rail.
@@ -78,7 +80,9 @@ def off_table(simulator: Simulator, played: Played, stroke: Any, *, ball: int, u
     gap = edge - abs(float(start[outward[0]] - (0 if outward[1] < 0 else (table.width_m, table.length_m)[outward[0]])))
     when = (edge + abs(edge - gap)) / max(0.05, abs(float(speed[outward[0]])))
     if path(when)[0][2] < table.nose_height + table.ball_radius:
-        raise InputError(f"ball {ball} does not clear the {hit.rail} rail: give more lift than {up} m/s or strike harder")
+        raise InputError(
+            f"ball {ball} does not clear the {hit.rail} rail: give more lift than {up} m/s or strike harder"
+        )
     falls = (up + math.sqrt(up * up + 2 * G * (start[2] - FLOOR_Z))) / G
     return Flight(ball, hit.t_s, falls + 1.0, path, None, (OffTable(t_s=when, ball=ball),))
 
@@ -97,7 +101,9 @@ def hang(simulator: Simulator, played: Played, stroke: Any, *, ball: int, second
     way = np.array([*pocket.centre]) - at[:2]
     gap = float(np.linalg.norm(way)) - pocket.radius
     if gap > 0.02:
-        raise InputError(f"ball {ball} rests {gap * 1000:.0f} mm from the edge of pocket {pocket.name}: too far to hang")
+        raise InputError(
+            f"ball {ball} rests {gap * 1000:.0f} mm from the edge of pocket {pocket.name}: too far to hang"
+        )
     d = np.append(way / np.linalg.norm(way), 0)
     a = 0.35  # m/s², it tips slowly
     over = math.sqrt(2 * max(gap, 0.0) / a)
@@ -119,7 +125,9 @@ def hang(simulator: Simulator, played: Played, stroke: Any, *, ball: int, second
     return Flight(ball, t, over + 0.45, path, None, (Pocketed(t_s=over, ball=ball, pocket=pocket.name),))  # type: ignore[arg-type]
 
 
-def out_again(simulator: Simulator, played: Played, stroke: Any, *, ball: int, keep: float = 0.35, depth_m: float = 0.02) -> Flight:
+def out_again(
+    simulator: Simulator, played: Played, stroke: Any, *, ball: int, keep: float = 0.35, depth_m: float = 0.02
+) -> Flight:
     """``ball`` crosses a pocket's edge by ``depth_m``, meets the back and comes out onto the table again."""
     falls = [e for e in played.events if isinstance(e, Pocketed) and e.ball == ball]
     if not falls:
