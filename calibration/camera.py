@@ -24,11 +24,12 @@ class Camera:
     Parameters
     ----------
     width, height : picture size, pixels.
-    focal : focal length, pixels (square pixels).
+    focal : focal length, pixels along ``u``.
     centre : (2,) principal point, pixels.
     distortion : (2,) k1, k2 on normalised coordinates, OpenCV's convention.
     rotation : (3, 3) table frame to camera frame (camera: x right, y down, z forward).
     translation : (3,) metres.
+    aspect : focal length along ``v`` over that along ``u``: 1 but for pictures that were stretched.
     """
 
     width: int
@@ -38,6 +39,7 @@ class Camera:
     distortion: Floats
     rotation: Floats
     translation: Floats
+    aspect: float = 1.0
 
     @property
     def position(self) -> Floats:
@@ -48,7 +50,12 @@ class Camera:
     def matrix(self) -> Floats:
         """(3, 3) intrinsic matrix."""
         cx, cy = self.centre
-        return np.array([[self.focal, 0, cx], [0, self.focal, cy], [0, 0, 1.0]])
+        return np.array([[self.focal, 0, cx], [0, self.focal * self.aspect, cy], [0, 0, 1.0]])
+
+    @property
+    def focals(self) -> Floats:
+        """(2,) focal lengths along ``u`` and ``v``, pixels."""
+        return np.array([self.focal, self.focal * self.aspect])
 
     def project(self, points: npt.ArrayLike, height: float = 0.0) -> Floats:
         """Table points (n, 2) at ``height`` metres, or (n, 3), to pixels (n, 2)."""
@@ -61,11 +68,11 @@ class Camera:
         r2 = (n**2).sum(axis=1)
         k1, k2 = self.distortion
         factor = 1 + k1 * r2 + k2 * r2**2
-        return np.asarray(self.focal * n * factor[:, None] + self.centre, dtype=np.float64)
+        return np.asarray(n * factor[:, None] * self.focals + self.centre, dtype=np.float64)
 
     def normalise(self, pixels: npt.ArrayLike) -> Floats:
         """Pixels (n, 2) to undistorted normalised coordinates (n, 2), by fixed-point iteration."""
-        d = (np.atleast_2d(np.asarray(pixels, dtype=np.float64)) - self.centre) / self.focal
+        d = (np.atleast_2d(np.asarray(pixels, dtype=np.float64)) - self.centre) / self.focals
         n = d.copy()
         k1, k2 = self.distortion
         for _ in range(20):
@@ -104,7 +111,9 @@ class Camera:
         half = np.arcsin(np.clip(radius / distance, 0, 0.99))
         axis = (centres - self.position) / distance[:, None]
         cos = axis @ self.rotation[2]
-        return np.asarray(self.focal * np.tan(half) / np.maximum(cos, 0.05) ** 1.5, dtype=np.float64)
+        return np.asarray(
+            self.focal * np.sqrt(self.aspect) * np.tan(half) / np.maximum(cos, 0.05) ** 1.5, dtype=np.float64
+        )
 
     def outlines(self, points: npt.ArrayLike, radius: float, steps: int = 48) -> Floats:
         """(n, steps, 2) outlines in pixels of balls whose centres are at table ``points`` (n, 2), height R."""
@@ -144,6 +153,7 @@ class Camera:
             self.distortion,
             self.rotation,
             self.translation,
+            self.aspect,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -153,6 +163,7 @@ class Camera:
             "width": self.width,
             "height": self.height,
             "focal_px": self.focal,
+            "aspect": self.aspect,
             "centre_px": self.centre.tolist(),
             "distortion": self.distortion.tolist(),
             "rotation_vector": rvec.ravel().tolist(),
@@ -170,6 +181,7 @@ class Camera:
             np.array(value["distortion"], dtype=np.float64),
             np.asarray(rotation, dtype=np.float64),
             np.array(value["translation_m"], dtype=np.float64),
+            float(value.get("aspect", 1.0)),
         )
 
     @classmethod

@@ -21,6 +21,7 @@ from calibration.size import SURE, length_probabilities
 from calibration.strips import RAIL_TOP_M, rail_length
 from calibration.table import RAILS, SIZES, Table
 
+STRETCH_GAIN = 8.0  # of cost, for which pixels that are not square are believed
 FULL_SIDE = 1920  # larger pictures are reduced to this longer side: their lenses do not resolve more
 
 
@@ -136,7 +137,7 @@ def hypotheses(picture: Picture, table: Table) -> list[Found]:
                 first = camera_from_corners(corners, table, (width, height))
             except ValueError:
                 continue
-            if first.cost > 12:
+            if first.cost > 16:
                 continue
             worth = value * np.exp(-0.15 * first.cost)
             posed += [(worth, camera, corners, region, quad) for camera in _readings(first.camera, region, table)]
@@ -252,6 +253,12 @@ def finish(picture: Picture, found: Found, table: Table) -> Found:
         joints = joint_runs(picture, result.camera, table, result.joint_m, 0.010)
         evidence = Evidence(sights, noses + joints)
         result = fit(result.camera, table, evidence, joint_m=result.joint_m, setback_m=result.setback_m)
+        if pinned:
+            free = fit(
+                result.camera, table, evidence, joint_m=result.joint_m, setback_m=result.setback_m, stretched=True
+            )
+            if free.cost < result.cost - STRETCH_GAIN:
+                result = free
     cover, beyond = coverage(found.region, result.camera, table, result.joint_m)
     return replace(found, fit=result, evidence=evidence, cover=cover, beyond=beyond)
 

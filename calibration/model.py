@@ -86,7 +86,7 @@ class Fit:
     cost : robust cost.
     rms_px : root mean square of edges' and sights' distances from where the model has them, outliers left out.
     edge_px, sight_px : distances of each edge sample across its line and of each sight along its rail, pixels.
-    covariance : (9, 9) of log focal, bend (2), turn (3, radians) and shift (3, metres).
+    covariance : (10, 10) of log focal, bend (2), turn (3, radians), shift (3, metres) and log aspect.
     """
 
     camera: Camera
@@ -203,6 +203,7 @@ def fit(
     joint_m: float = JOINT_PRIOR[0],
     setback_m: float = SETBACK_PRIOR[0],
     distortion: bool = True,
+    stretched: bool = False,
     rounds: int = 25,
 ) -> Fit:
     """Fits camera, distortion and rail sizes by Levenberg-Marquardt with reweighting.
@@ -214,6 +215,7 @@ def fit(
     evidence : what was found.
     joint_m, setback_m : first values.
     distortion : whether the lens's bend may move from where it is.
+    stretched : whether the picture may have been stretched: its pixels' aspect is fitted too.
     rounds : at most so many steps.
 
     Raises
@@ -225,11 +227,18 @@ def fit(
     unit = float(max(start.width, start.height))
     offsets = np.array([r.offset for r in evidence.edges if r.kind == "free"])
     state = _State(
-        np.log(start.focal), _bend_of(start, unit), start.rotation, start.translation, joint_m, setback_m, offsets
+        np.log(start.focal),
+        _bend_of(start, unit),
+        start.rotation,
+        start.translation,
+        joint_m,
+        setback_m,
+        offsets,
+        float(np.log(start.aspect)),
     )
     rest = np.zeros(2) if distortion else state.bend
     slack = BEND_PRIOR if distortion else 1e-6
-    tie = _Tie(rest, slack, unit)
+    tie = _Tie(rest, slack, unit, 0.0 if stretched else float(np.log(start.aspect)), 0.1 if stretched else 1e-6)
     damping = 1e-3
     residual, jacobian = _linearise(state, rows, start, tie)
     cost = _robust_cost(residual)
@@ -265,7 +274,7 @@ def fit(
     good = pixels[pixels < limit]
     rms = float(np.sqrt(np.mean(good**2))) if len(good) else float("inf")
     weight = _weights(residual)
-    covariance = np.linalg.pinv(jacobian.T @ (jacobian * weight[:, None]))[:9, :9]
+    covariance = np.linalg.pinv(jacobian.T @ (jacobian * weight[:, None]))[:10, :10]
     return Fit(camera, float(state.joint), float(state.setback), cost, rms, edge_px, sight_px, covariance)
 
 
@@ -276,6 +285,8 @@ class _Tie:
     rest: Floats
     slack: float
     unit: float
+    log_aspect: float
+    aspect_slack: float
     stiff: Floats = field(default_factory=lambda: np.array([1.0, 3.0]))  # k2 is for what k1 cannot explain
 
 
@@ -288,6 +299,7 @@ class _State:
     joint: float
     setback: float
     offsets: Floats
+    log_aspect: float
 
     def moved(self, step: Floats) -> _State:
         turn, _ = cv2.Rodrigues(step[3:6])
@@ -296,16 +308,20 @@ class _State:
             self.bend + step[1:3],
             turn @ self.rotation,
             self.translation + step[6:9],
-            self.joint + float(step[9]),
-            self.setback + float(step[10]),
-            self.offsets + step[11:],
+            self.joint + float(step[10]),
+            self.setback + float(step[11]),
+            self.offsets + step[12:],
+            self.log_aspect + float(np.clip(step[9], -0.2, 0.2)),
         )
 
     def camera(self, like: Camera, unit: float) -> Camera:
         focal = float(np.exp(self.log_focal))
         rim = (0.5 * unit / focal) ** 2
         k = np.array([self.bend[0] / rim, self.bend[1] / rim**2])
-        return replace(like, focal=focal, distortion=k, rotation=self.rotation, translation=self.translation)
+        aspect = float(np.exp(self.log_aspect))
+        return replace(
+            like, focal=focal, distortion=k, rotation=self.rotation, translation=self.translation, aspect=aspect
+        )
 
 
 def _bend_of(camera: Camera, unit: float) -> Floats:
@@ -318,7 +334,7 @@ def _bend_of(camera: Camera, unit: float) -> Floats:
 
 
 def _project(state: _State, rows: _Rows, like: Camera, unit: float) -> tuple[Floats, Floats, Floats]:
-    """Pixels (n, 2), their derivative by the world point (n, 2, 3) and by the nine camera parameters (n, 2, 9)."""
+    """Pixels (n, 2), their derivative by the world point (n, 2, 3) and by the ten camera parameters (n, 2, 10)."""
     world = rows.base + state.joint * rows.of_joint + state.setback * rows.of_setback
     if rows.free.shape[1]:
         world = world + (rows.free @ state.offsets)[:, None] * rows.of_free
@@ -331,22 +347,25 @@ def _project(state: _State, rows: _Rows, like: Camera, unit: float) -> tuple[Flo
     rim = (0.5 * unit / focal) ** 2
     k1, k2 = state.bend[0] / rim, state.bend[1] / rim**2
     factor = 1 + k1 * r2 + k2 * r2**2
-    pixels = focal * n * factor[:, None] + like.centre
+    focals = focal * np.array([1.0, np.exp(state.log_aspect)])
+    off = focals * n * factor[:, None]
+    pixels = off + like.centre
     slope = 2 * k1 + 4 * k2 * r2
     inner = factor[:, None, None] * np.eye(2) + slope[:, None, None] * n[:, :, None] * n[:, None, :]
     by_c = np.zeros((len(n), 2, 3))
     by_c[:, 0, 0] = by_c[:, 1, 1] = 1 / z
     by_c[:, :, 2] = -n / z[:, None]
-    by_c = focal * inner @ by_c
-    by_camera = np.empty((len(n), 2, 9))
-    by_camera[:, :, 0] = focal * n * (factor + 2 * k1 * r2 + 4 * k2 * r2**2)[:, None]
-    by_camera[:, :, 1] = focal * n * (r2 / rim)[:, None]
-    by_camera[:, :, 2] = focal * n * (r2**2 / rim**2)[:, None]
+    by_c = focals[:, None] * (inner @ by_c)
+    by_camera = np.empty((len(n), 2, 10))
+    by_camera[:, :, 0] = focals * n * (factor + 2 * k1 * r2 + 4 * k2 * r2**2)[:, None]
+    by_camera[:, :, 1] = focals * n * (r2 / rim)[:, None]
+    by_camera[:, :, 2] = focals * n * (r2**2 / rim**2)[:, None]
     x, y, w = turned.T
     zero = np.zeros_like(x)
     by_turn = np.stack([np.stack([zero, w, -y], 1), np.stack([-w, zero, x], 1), np.stack([y, -x, zero], 1)], 1)
     by_camera[:, :, 3:6] = by_c @ by_turn
     by_camera[:, :, 6:9] = by_c
+    by_camera[:, :, 9] = off * np.array([0.0, 1.0])
     return pixels, by_c @ state.rotation, by_camera
 
 
@@ -355,11 +374,11 @@ def _linearise(state: _State, rows: _Rows, like: Camera, tie: _Tie) -> tuple[Flo
     pixels, by_world, by_camera = _project(state, rows, like, tie.unit)
     count = by_camera.shape[2] + 2 + rows.free.shape[1]
     full = np.empty((len(pixels), 2, count))
-    full[:, :, :9] = by_camera
-    full[:, :, 9] = np.einsum("nij,nj->ni", by_world, rows.of_joint)
-    full[:, :, 10] = np.einsum("nij,nj->ni", by_world, rows.of_setback)
+    full[:, :, :10] = by_camera
+    full[:, :, 10] = np.einsum("nij,nj->ni", by_world, rows.of_joint)
+    full[:, :, 11] = np.einsum("nij,nj->ni", by_world, rows.of_setback)
     if rows.free.shape[1]:
-        full[:, :, 11:] = np.einsum("nij,nj->ni", by_world, rows.of_free)[:, :, None] * rows.free[:, None, :]
+        full[:, :, 12:] = np.einsum("nij,nj->ni", by_world, rows.of_free)[:, :, None] * rows.free[:, None, :]
     off = rows.pixels - pixels
     reach = np.einsum("nij,nj->ni", by_world, rows.along)
     side = np.einsum("nij,nj->ni", by_world, rows.outward)
@@ -390,16 +409,18 @@ def _linearise(state: _State, rows: _Rows, like: Camera, tie: _Tie) -> tuple[Flo
     for which, direction in directions:
         blocks.append((off[which] * direction).sum(axis=1))
         jacobians.append(-np.einsum("ni,nij->nj", direction, full[which]))
-    prior = np.zeros((5, count))
+    prior = np.zeros((6, count))
     prior[0, 0] = 1 / FOCAL_PRIOR[1]
     prior[1, 1], prior[2, 2] = tie.stiff / tie.slack
-    prior[3, 9], prior[4, 10] = 1 / JOINT_PRIOR[1], 1 / SETBACK_PRIOR[1]
+    prior[3, 10], prior[4, 11] = 1 / JOINT_PRIOR[1], 1 / SETBACK_PRIOR[1]
+    prior[5, 9] = 1 / tie.aspect_slack
     values = np.array(
         [
             (state.log_focal - np.log(FOCAL_PRIOR[0] * tie.unit)) / FOCAL_PRIOR[1],
             *((state.bend - tie.rest) / tie.slack * tie.stiff),
             (state.joint - JOINT_PRIOR[0]) / JOINT_PRIOR[1],
             (state.setback - SETBACK_PRIOR[0]) / SETBACK_PRIOR[1],
+            (state.log_aspect - tie.log_aspect) / tie.aspect_slack,
         ]
     )
     residual = np.clip(np.nan_to_num(np.concatenate([*blocks, values]), nan=1e4), -1e4, 1e4)
@@ -407,14 +428,14 @@ def _linearise(state: _State, rows: _Rows, like: Camera, tie: _Tie) -> tuple[Flo
 
 
 def _weights(residual: Floats) -> Floats:
-    """Pull of each residual; what is known before looking (the last five) keeps its full pull."""
+    """Pull of each residual; what is known before looking (the last six) keeps its full pull."""
     weight = (1 + (residual / ROBUST) ** 2) ** -0.5
-    weight[-5:] = 1
+    weight[-6:] = 1
     return weight
 
 
 def _robust_cost(residual: Floats) -> float:
-    seen, prior = residual[:-5], residual[-5:]
+    seen, prior = residual[:-6], residual[-6:]
     return float(ROBUST**2 * np.sum(np.sqrt(1 + (seen / ROBUST) ** 2) - 1) + 0.5 * np.sum(prior**2))
 
 

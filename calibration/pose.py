@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
 
@@ -9,6 +11,10 @@ from calibration.camera import Camera, Floats
 from calibration.model import FOCAL_PRIOR, Evidence, Fit, fit
 from calibration.strips import RAIL_TOP_M
 from calibration.table import Table
+
+
+STRETCH_COST = 4.0  # by which a stretched picture must explain the corners better to be believed
+STRETCHES = (9 / 10, 10 / 9)
 
 
 def rectangle(width_m: float, length_m: float, margin: float) -> Floats:
@@ -46,7 +52,7 @@ def camera_from_corners(
     size: tuple[int, int],
     *,
     sigma_m: float = 0.01,
-    joint_m: float = 0.04,
+    joint_m: float = 0.045,
     joint_tied: bool = True,
 ) -> Fit:
     """Camera that sees the corners where cloth meets rail, or where the nose lines meet, at four pixels.
@@ -87,9 +93,17 @@ def camera_from_corners(
                 starts.append((float((off**2).sum()) / (0.003 * unit) ** 2 + prior, camera))
     if not starts:
         raise ValueError("no camera above the table sees these corners")
-    camera = min(starts, key=lambda s: s[0])[1]
+    starts.sort(key=lambda s: s[0])
+    # from near straight above, tilt with a long lens looks much like a little error: begin with the usual lens too
+    usual = min(starts, key=lambda s: abs(np.log(s[1].focal / FOCAL_PRIOR[0] / unit)) + 1e-3 * s[0])
     evidence = Evidence(corners=corners, corner_sigma_m=sigma_m, corners_at_nose=not joint_tied)
-    found = fit(camera, table, evidence, joint_m=joint_m, distortion=False)
+    fits = [fit(c, table, evidence, joint_m=joint_m, distortion=False) for _, c in (*starts[:2], usual)]
+    if min(f.cost for f in fits) > STRETCH_COST and joint_tied:
+        # a recording of a screen is often stretched from 16:10 to 16:9 or the like
+        for aspect in STRETCHES:
+            stretched = replace(usual[1], aspect=aspect)
+            fits.append(fit(stretched, table, evidence, joint_m=joint_m, distortion=False, stretched=True))
+    found = min(fits, key=lambda f: f.cost + (0 if f.camera.aspect == 1 else STRETCH_COST))
     if found.camera.position[2] < 0.15:
         raise ValueError("no camera above the table sees these corners")
     return found

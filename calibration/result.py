@@ -50,7 +50,7 @@ class Calibration:
         c = self.camera
         rotation = c.rotation @ turn
         translation = c.translation + c.rotation @ shift
-        camera = Camera(c.width, c.height, c.focal, c.centre, c.distortion, rotation, translation)
+        camera = replace(c, rotation=rotation, translation=translation)
         return replace(self, camera=camera, head_p=1 - self.head_p)
 
     def resized(self, length_m: float) -> Calibration:
