@@ -121,6 +121,13 @@ def mentioned(shot: Mapping[str, Any]) -> set[int]:
     return found
 
 
+def decisive(shot: Mapping[str, Any]) -> set[int]:
+    """Object balls whose numbers a ruling rests on: the first two that the cue ball met, and those that went down."""
+    said = sorted((e for e in shot["events"] if e.get("p", 1.0) >= 0.5), key=lambda e: float(e["t_s"]))
+    met = [ball for e in said if e["kind"] == "contact" and 0 in e["balls"] for ball in e["balls"] if ball]
+    return {*met[:2], *(e["ball"] for e in said if e["kind"] in ("pocket", "off-table") and e["ball"])}
+
+
 class Fold:
     """One pass over a document's shots that keeps the referee's state and what the camera sees in step."""
 
@@ -157,6 +164,7 @@ class Fold:
         rulings = self.referee.apply(line)
         ruling = rulings[-1]
         shot["ruling"] = ruling.to_json()
+        self._doubt_of_numbers(shot)
         if ruling.alternative is not None:
             hinge = ruling.alternative.hinge
             shot["ruling"]["alternative"]["hangs_on_in"] = {lang: hinge_text(hinge, lang) for lang in LANGUAGES}
@@ -167,6 +175,18 @@ class Fold:
             del shot["if_called"]
         if shot.get("choice") and ruling.choice is not None:
             self.referee.apply({"choose": shot["choice"]})
+
+    def _doubt_of_numbers(self, shot: dict[str, Any]) -> None:
+        """A ruling is no surer than the numbers of the balls that decided it (in 14.1 any ball will do)."""
+        known = shot.get("identity_p")
+        if not known or self.game == "14.1":
+            return
+        balls = {0, *decisive(shot)} & {int(ball) for ball in known}
+        share = math.prod(known[str(ball)] for ball in balls)
+        ruling = shot["ruling"]
+        ruling["p"] = round(ruling["p"] * share, 6)
+        if ruling["p"] < self.referee.options.sure and ruling["needs_referee"] is None:
+            ruling["needs_referee"] = {"reason": "ball-numbers", "default": "shooter"}
 
     def line(self, shot: Mapping[str, Any]) -> dict[str, Any]:
         """The script object of a shot: its facts, without what the rules do not know of."""

@@ -104,7 +104,7 @@ class Words:
 
     def needs(self, reason: str) -> str:
         """Why a person has to look, in words."""
-        return self.rule(f"needs.{reason}", reason)
+        return self.get(f"needs.{reason}", self.rule(f"needs.{reason}", reason))
 
     def pocket(self, code: str) -> str:
         return self.get(f"pocket.{code}", code)

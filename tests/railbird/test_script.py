@@ -153,3 +153,12 @@ def test_nearly_on_the_head_string_is_never_a_bad_placement(y: float) -> None:
     assert rule(match)["shots"][0]["ruling"]["enforced"] is None
     match["shots"][0]["start"]["0"][1] = 0.9
     assert rule(match)["shots"][0]["ruling"]["enforced"] == "bad-placement"
+
+
+def test_a_ruling_is_no_surer_than_the_numbers_it_rests_on() -> None:
+    match = a_match(0.03)
+    match["shots"][1]["identity_p"] = {"0": 1.0, "2": 0.5, "5": 0.9, "9": 0.4}
+    sure, doubted = ruled(0.03)["shots"][1]["ruling"], rule(match)["shots"][1]["ruling"]
+    assert doubted["p"] == pytest.approx(0.9 * sure["p"], abs=1e-6), "only the 5 was met"
+    assert doubted["needs_referee"]["reason"] == "ball-numbers"
+    assert rule(rule(match)) == rule(match), "not lowered twice"
