@@ -178,7 +178,15 @@ def player(feet: npt.ArrayLike, facing: npt.ArrayLike, dress: Dress, bend: float
     rows.append((neck, 0.055 * k, head, 0.06 * k, dress.skin, 0.03, 0.05))
     rows.append((head, 0.088 * k, head + np.array([0, 0, 0.04]) + f * 0.015, 0.092 * k, dress.skin, 0.03, 0.05))
     rows.append(
-        (head + [0, 0, 0.055] - f * 0.03, 0.094 * k, head + [0, 0, 0.04] - f * 0.045, 0.09 * k, dress.hair, 0.05, 0.25)
+        (
+            head + np.array([0, 0, 0.055]) - f * 0.03,
+            0.094 * k,
+            head + np.array([0, 0, 0.04]) - f * 0.045,
+            0.09 * k,
+            dress.hair,
+            0.05,
+            0.25,
+        )
     )
     return Body.of(rows)  # type: ignore[arg-type]
 
@@ -207,7 +215,7 @@ def shooter(tip: npt.ArrayLike, direction: npt.ArrayLike, dress: Dress, rng: np.
     left, right = shoulders(feet, flat, dress, bend)
     body = body + arm(palm - flat * 0.05 + [0, 0, 0.012], left, dress)
     grip = t - d * 1.18
-    body = body + arm(grip, right + [0, 0, 0.02], dress, sag=-0.1)
+    body = body + arm(grip, right + np.array([0, 0, 0.02]), dress, sag=-0.1)
     body = body + Body.of(
         [(grip - d * 0.04, 0.035 * dress.size, grip + d * 0.04, 0.033 * dress.size, dress.skin, 0.03, 0.05)]
     )

@@ -110,7 +110,7 @@ class Act:
             bodies.cue(tip + shift, d, self.dress),
             bodies.hand(palm + hand_shift, flat, self.dress, rng),
             bodies.arm(palm - flat * 0.05 + [0, 0, 0.012] + hand_shift, left, self.dress),
-            bodies.arm(grip, right + [0, 0, 0.02], self.dress, sag=-0.08),
+            bodies.arm(grip, right + np.array([0, 0, 0.02]), self.dress, sag=-0.08),
             Body.of([(grip - d * 0.04, 0.035, grip + d * 0.04, 0.033, self.dress.skin, 0.03, 0.05)]),
             bodies.player(feet, flat, self.dress, bend),
         ]

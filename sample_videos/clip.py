@@ -17,13 +17,13 @@ import numpy.typing as npt
 from calibration.camera import Camera
 from sample_videos import film
 from sample_videos.bodies import Body
-from sample_videos.cast_table import POCKET
 from sample_videos.choreography import Act, Placing
-from sample_videos.dataset import neighbour
 from sample_videos.draw import Canvas, Stage, sample_offsets
 from sample_videos.layouts import turn_by
 from sample_videos.motion import Track
 from sample_videos.optics import F32, F64
+from sample_videos.populate import neighbour
+from sample_videos.relief import POCKET
 from sample_videos.scene import Disturbance, Scene
 from sample_videos.simulate import Simulator
 

@@ -63,7 +63,7 @@ def mouth_polygons(table: Table, cushion_width: float) -> F64:
     found = []
     for name in table.pockets:
         if name.startswith("side"):
-            p = side + [0, length / 2]
+            p = side + np.array([0, length / 2])
         else:
             p = corner.copy()
             if name.startswith("foot"):

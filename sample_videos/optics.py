@@ -2,6 +2,9 @@
 
 Colours are linear light, blue-green-red, 1.0 about a white ball under the table's own lamps. A camera is handed to
 compiled code as one array (``camera_array``): focal, centre, k1, k2, rotation (row by row), position.
+
+numba keeps compiled code on disk and looks only at the file of the function that was called from Python: after a change
+of a function that others call, remove ``sample_videos/__pycache__``.
 """
 
 from __future__ import annotations

@@ -26,11 +26,11 @@ def marking(bx, by, bz, style, paint, digits, number, out):  # type: ignore[no-u
     row = 0
     if style == STRIPE:
         row = 0 if abs(bz) < band else 1
-    elif style == CUE or style == MEASLES or style == LOGO:
+    elif style in (CUE, MEASLES, LOGO):
         row = 1
     for c in range(3):
         out[c] = paint[row, c]
-    if style == SOLID or style == STRIPE:
+    if style in (SOLID, STRIPE):
         if by * by + bz * bz < spot * spot:
             for c in range(3):
                 out[c] = paint[3, c]

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from sample_videos.cast_table import CAP, CLOTH, CUSHION, FACE, RIM
 from sample_videos.optics import compiled, inlined, pixel
+from sample_videos.relief import CAP, CLOTH, CUSHION, FACE, RIM
 
 
 @inlined
@@ -187,7 +187,7 @@ def paint_cones(image, far, owner, cam, cones, coats, lamps, ambient, weave, opa
                 if a <= 0:
                     continue
                 a = min(1.0, a) * min(1.0, 2 * r) * opacity[m]
-                z = za + (zb - za) * t
+                za + (zb - za) * t
                 rw = cones[m, 3] + (cones[m, 7] - cones[m, 3]) * t
                 px = cones[m, 0] + (cones[m, 4] - cones[m, 0]) * t
                 py = cones[m, 1] + (cones[m, 5] - cones[m, 1]) * t

@@ -202,7 +202,7 @@ class Simulator:
     def _ball(self, ball: int, rvw: F64, state: int) -> Any:
         pt = _pooltool()
         p = self.physics
-        made = pt.Ball(
+        return pt.Ball(
             id=str(ball),
             state=pt.objects.BallState(rvw=rvw.copy(), s=state),
             params=pt.BallParams(
@@ -214,7 +214,6 @@ class Simulator:
                 g=p.g,
             ),
         )
-        return made
 
     def _run(self, system: Any, t: float, played: Played) -> None:
         """Simulate from ``t`` until rest and take over events and pieces."""
@@ -272,10 +271,9 @@ class Simulator:
             p = start + np.append(speed[:2] * s + inward * 0.5 * 1.2 * s * s, 0)
             away = p[:2] - middle[:2]
             far = float(np.linalg.norm(away))
-            if s > 0.01 and far > most:
-                # it has met the back of the pocket; what is in front of the middle is still coming over the edge
-                if float(away @ inward) > 0 or s > 0.12:
-                    p[:2] = middle[:2] + away / far * most
+            # past the middle it has met the back of the pocket; before it, it is still coming over the edge
+            if s > 0.01 and far > most and (float(away @ inward) > 0 or s > 0.12):
+                p[:2] = middle[:2] + away / far * most
             p[2] = max(self.table.ball_radius - 0.5 * 9.81 * 0.8 * s * s, -POCKET_DEPTH_M)
             return np.stack([p, speed, spin])
 
@@ -337,9 +335,7 @@ class Simulator:
             for k, piece in enumerate(track.pieces):
                 if piece.moving and piece.start_s >= played.start_s - 1e-9:
                     after = track.pieces[k + 1] if k + 1 < len(track.pieces) else None
-                    if after is None:
-                        last = max(last, piece.start_s)
-                    elif after.rvw is None and piece.path is not None:
+                    if after is None or (after.rvw is None and piece.path is not None):
                         last = max(last, piece.start_s)
                     else:
                         last = max(last, after.start_s)

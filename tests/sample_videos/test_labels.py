@@ -74,7 +74,8 @@ def test_a_ball_behind_another_is_partly_visible() -> None:
     balls = [Placed(n, np.array([0.635, y, R]), np.zeros(3), np.eye(3)) for n, y in ((1, 0.9), (2, 0.9 + 2.05 * R))]
     canvas = stage.canvas()
     seen = {b.number: label_of(canvas, b, k, stage.looks) for k, b in draw_balls(canvas, balls)}
-    assert seen[1] is not None and seen[2] is not None
+    assert seen[1] is not None
+    assert seen[2] is not None
     assert seen[1].visible > 0.93
     assert 0.2 < seen[2].visible < 0.9
 
@@ -102,8 +103,10 @@ def test_a_moving_ball_s_box_holds_its_streak() -> None:
     brighter = (canvas.light - empty).max(axis=2) > 0.05
     rows, cols = np.nonzero(brighter)
     x, y, w, h = label.box
-    assert x - 1 <= cols.min() and cols.max() <= x + w + 1
-    assert y - 1 <= rows.min() and rows.max() <= y + h + 1
+    assert x - 1 <= cols.min()
+    assert cols.max() <= x + w + 1
+    assert y - 1 <= rows.min()
+    assert rows.max() <= y + h + 1
 
 
 # -- the endless row ---------------------------------------------------------------------------------------------------
@@ -122,7 +125,10 @@ def test_labels_are_sound() -> None:
         assert image.dtype == np.uint8
         for label in labels:
             x, y, w, h = label.box
-            assert -0.01 <= x and x + w <= 320.01 and -0.01 <= y and y + h <= 180.01
+            assert x >= -0.01
+            assert x + w <= 320.01
+            assert y >= -0.01
+            assert y + h <= 180.01
             assert 0 <= label.visible <= 1
             assert label.kind == (
                 "cue"

@@ -57,7 +57,8 @@ def test_events_happen_where_balls_touch() -> None:
         at = event.t_s - 1e-7
         if isinstance(event, Contact):
             a, b = (simulator.tracks[k].rvw(at) for k in event.balls)
-            assert a is not None and b is not None
+            assert a is not None
+            assert b is not None
             assert np.linalg.norm(a[0] - b[0]) == pytest.approx(2 * R, abs=5e-6)
             np.testing.assert_allclose((a[0] + b[0])[:2] / 2, event.at, atol=1e-5)
         if (
@@ -99,7 +100,8 @@ def test_pocket_time_is_the_crossing_of_the_opening() -> None:
     assert before is not None
     assert math.dist(before[0][:2], pocket.centre) == pytest.approx(pocket.radius, abs=1e-5)
     later = simulator.tracks[0].rvw(fall.t_s + 0.2)
-    assert later is not None and later[0][2] < -0.05
+    assert later is not None
+    assert later[0][2] < -0.05
     assert simulator.tracks[0].rvw(fall.t_s + 5) is None
     assert 0 not in played.end
 
@@ -152,7 +154,8 @@ def test_jump_flies_over_and_goes_on() -> None:
     simulator, played = play({0: (0.55, 0.75), 7: (0.55, 1.05), 1: (0.55, 1.62)}, Stroke(3.4, 90.0), script)
     assert next(e for e in played.events if isinstance(e, Contact)).balls == (0, 1)
     over = simulator.tracks[0].rvw(1.5 + 0.30 / (0.75 * 3.4))
-    assert over is not None and over[0][2] - R > 2 * R
+    assert over is not None
+    assert over[0][2] - R > 2 * R
 
 
 def test_jump_into_a_ball_is_refused() -> None:
