@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import av
+import cv2
 import numpy as np
 from av.error import FFmpegError
 
@@ -27,6 +28,7 @@ AUDIO_THAT_FITS = ("aac", "mp3", "ac3", "eac3", "opus", "alac")
 #: x264: a picture that stands up to a still at a pace that two cores keep with real time at 1080p.
 ENCODER = {"preset": "superfast", "crf": "23"}
 HOLD_S = 3.0
+LARGEST = 1440  # lines; what phones record in 4K is written smaller, or it would neither be drawn nor sent in time
 
 
 def annotate(
@@ -62,8 +64,10 @@ def annotate(
     target = Path(out)
     with open_video(video) as stream:
         width, height = stream.info.width & ~1, stream.info.height & ~1
-        weights = BT709 if height >= 720 else BT601
-        overlay = Overlay(match, catalogue, (width, height), weights)
+        factor = min(1.0, LARGEST / height)
+        size = (round(width * factor) & ~1, round(height * factor) & ~1)
+        weights = BT709 if size[1] >= 720 else BT601
+        overlay = Overlay(match, catalogue, size, weights, factor)
         course, cameras = Course(match), Cameras(match)
 
         def drawn() -> Iterator[tuple[float, np.ndarray[Any, Any]]]:
@@ -75,9 +79,10 @@ def annotate(
                     continue
                 if span is not None and frame.t_s > span[1]:
                     break
-                planes = frame.i420
+                planes = frame.i420 if factor == 1.0 else shrunk(frame.i420, size)
                 canvas = Canvas(planes, weights) if canvas is None else canvas.renew(planes)
-                overlay.draw(canvas, frame.t_s, course, cameras.at(frame.t_s))
+                camera = cameras.at(frame.t_s)
+                overlay.draw(canvas, frame.t_s, course, camera if factor == 1.0 else camera.scaled(factor))
                 yield frame.t_s, planes
 
         rate = stream.info.rate or 30.0
@@ -85,6 +90,16 @@ def annotate(
             target, drawn(), rate=rate, sound=Path(video), shift=span[0] if span else 0.0, until=span and span[1]
         )
     return target
+
+
+def shrunk(planes: np.ndarray[Any, Any], size: tuple[int, int]) -> np.ndarray[Any, Any]:
+    """A planar frame resized to ``size`` (width, height)."""
+    before = Canvas(planes)
+    after = np.empty((size[1] * 3 // 2, size[0]), np.uint8)
+    canvas = Canvas(after)
+    for old, new in ((before.y, canvas.y), (before.u, canvas.u), (before.v, canvas.v)):
+        new[:] = cv2.resize(old, new.shape[::-1], interpolation=cv2.INTER_AREA)
+    return after
 
 
 # -- files -------------------------------------------------------------------------------------------------------------
@@ -154,7 +169,7 @@ def _encode(
     with av.open(part, "w", format="mp4", options={"movflags": "+faststart"}) as out, ThreadPoolExecutor(1) as pool:
         for t, planes in frames:
             if video is None:
-                video = _video_stream(out, planes, rate)
+                video = _video_stream(out, planes, rate, _pixel_shape(sound))
                 audio = _sound(out, sound) if sound is not None else None
             picture = av.VideoFrame.from_ndarray(planes, format="yuv420p")
             # Two frames with the same time, as a broken clock gives, would end the file here.
@@ -173,12 +188,29 @@ def _encode(
     return count
 
 
-def _video_stream(out: Any, planes: np.ndarray[Any, Any], rate: float) -> Any:
+def _pixel_shape(path: Path | None) -> Fraction | None:
+    """Width of the source's pixels over their height, where they are not square."""
+    if path is None or not path.is_file():
+        return None
+    try:
+        with av.open(str(path)) as source:
+            ratio = source.streams.video[0].sample_aspect_ratio
+            turned = round(next(source.decode(video=0)).rotation / 90) % 2
+    except (FFmpegError, OSError, ValueError, IndexError, StopIteration):
+        return None
+    if not ratio or ratio == 1:
+        return None
+    return 1 / ratio if turned else ratio
+
+
+def _video_stream(out: Any, planes: np.ndarray[Any, Any], rate: float, shape: Fraction | None = None) -> Any:
     stream = out.add_stream("libx264", rate=Fraction(rate).limit_denominator(1001), options=dict(ENCODER))
     stream.width, stream.height = planes.shape[1], planes.shape[0] * 2 // 3
     stream.pix_fmt = "yuv420p"
     context = stream.codec_context
     context.time_base = Fraction(1, CLOCK)
+    if shape is not None:
+        context.sample_aspect_ratio = shape
     context.gop_size = max(1, round(rate))  # a key frame a second: stepping back stays quick
     high = stream.height >= 720
     context.color_range = 1
@@ -280,8 +312,6 @@ def still(
     match: Mapping[str, Any], video: str | Path, t: float, *, language: str | None = None
 ) -> np.ndarray[Any, Any]:
     """(height, width, 3) BGR: the annotated frame nearest after ``t`` seconds, as for a README."""
-    import cv2
-
     found: Frame | None = None
     with open_video(video) as stream:
         for found in stream:

@@ -45,10 +45,16 @@ class Overlay:
     ----------
     size : (width, height) of the frames, pixels.
     weights : their colour matrix.
+    factor : how much smaller than the recording they are drawn.
     """
 
     def __init__(
-        self, match: Mapping[str, Any], words: Any, size: tuple[int, int], weights: tuple[float, float, float]
+        self,
+        match: Mapping[str, Any],
+        words: Any,
+        size: tuple[int, int],
+        weights: tuple[float, float, float],
+        factor: float = 1.0,
     ) -> None:
         self.match = match
         self.table = Table.from_json(match["table"])
@@ -56,7 +62,7 @@ class Overlay:
         self.weights = weights
         self.scale = max(0.5, min(size[1] / 1080, size[0] / 1280))
         self.panels = Panels(match, words, self.scale)
-        self.corners = place_panels(match, size, self.panels.sizes())
+        self.corners = place_panels(match, size, self.panels.sizes(), factor)
         self.flashes = [_flashes(shot, self.table) for shot in match["shots"]]
         self.breaks = [is_break(match["shots"], i) for i in range(len(match["shots"]))]
         self.duration = float((match.get("source") or {}).get("duration_s") or 1e9)
@@ -213,7 +219,7 @@ def _flashes(shot: Mapping[str, Any], table: Table) -> list[Flash]:
 
 
 def place_panels(
-    match: Mapping[str, Any], size: tuple[int, int], sizes: Mapping[str, tuple[int, int]]
+    match: Mapping[str, Any], size: tuple[int, int], sizes: Mapping[str, tuple[int, int]], factor: float = 1.0
 ) -> dict[str, tuple[int, int]]:
     """Top left corners of top view, score bug and banner, where they hide the least of the table."""
     width, height = size
@@ -221,7 +227,7 @@ def place_panels(
     cloth = np.zeros((height // 4 + 1, width // 4 + 1), np.uint8)
     corners = match["table"].get("corners_px") or {}
     if len(corners) == 4:
-        outline = np.array([corners[c] for c in ("head-left", "head-right", "foot-right", "foot-left")]) / 4
+        outline = np.array([corners[c] for c in ("head-left", "head-right", "foot-right", "foot-left")]) * factor / 4
         if np.isfinite(outline).all():
             cv2.fillPoly(cloth, [np.round(np.clip(outline, -1e4, 1e4)).astype(np.int32)], 1)
     taken = cloth.astype(np.int64)

@@ -170,6 +170,7 @@ def a_clip(
     times: list[float] | None = None,
     sound: str | None = "aac",
     until: float = DURATION_S,
+    pixel: Fraction | None = None,
 ) -> Path:
     """Draw the match plainly: discs on cloth. ``times`` of the frames may be uneven; ``sound`` names an audio codec."""
     times = [k / FPS for k in range(int(until * FPS))] if times is None else times
@@ -181,6 +182,8 @@ def a_clip(
         video = out.add_stream("libx264", rate=FPS, options={"preset": "ultrafast", "crf": "18"})
         video.width, video.height, video.pix_fmt = *SIZE, "yuv420p"
         video.codec_context.time_base = Fraction(1, 90_000)
+        if pixel is not None:
+            video.codec_context.sample_aspect_ratio = pixel
         audio = out.add_stream(sound, rate=48_000) if sound else None
         for t in times:
             image = ground.copy()

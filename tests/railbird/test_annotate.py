@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -146,6 +147,22 @@ def test_clips_of_fouls_only(tmp_path: Path, match: dict[str, Any]) -> None:
     heard = packets(made[0])
     assert heard[0][0] == pytest.approx(0, abs=0.06)
     assert heard[-1][0] == pytest.approx(got[-1][0], abs=0.2)
+
+
+def test_very_large_recordings_are_written_smaller(
+    tmp_path: Path, match: dict[str, Any], clip: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("railbird.annotate.LARGEST", 180)
+    small = frames(annotate(match, clip, tmp_path / "small.mp4", span=(2.0, 2.2)))
+    whole = frames(annotate(match, clip, tmp_path / "plain.mp4", span=(2.0, 2.2)))
+    assert small[0][1].shape == (180, 320, 3)
+    assert [t for t, _ in small] == [t for t, _ in whole]
+
+
+def test_pixels_that_are_not_square_stay_so(tmp_path: Path, match: dict[str, Any]) -> None:
+    source = a_clip(tmp_path / "wide.mp4", match, sound=None, until=0.2, pixel=Fraction(4, 3))
+    with av.open(str(annotate(match, source, tmp_path / "out.mp4"))) as film:
+        assert film.streams.video[0].sample_aspect_ratio == Fraction(4, 3)
 
 
 @pytest.mark.parametrize("language", ["en", "hu", "et"])
