@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 REST_LOOK_S = 0.4  # between looks while nothing moves
 QUIET_S = 0.35  # no change for so long: nothing moves
+LOOK_BACK_S = 0.2  # still frames looked at after all when motion begins: tracking needs to see a ball leave its rest
 BEYOND_M = 0.12  # balls on the rails or dropping off are kept, what lies farther out is another table's
 RADIUS_BAND = (0.62, 1.5)  # of the radius that the camera foretells at that place
 
@@ -58,7 +59,7 @@ class Eye:
         self.frames = 0
         self.moving = False
         self.covered = 0.0
-        self._before: deque[Frame] = deque(maxlen=1)
+        self._before: deque[Frame] = deque()
         self._last_look = -1e9
         self._last_change = -1e9
         self.recalibrate(calibration)
@@ -71,7 +72,7 @@ class Eye:
         self._cover = Cover(calibration)
 
     def frame(self, frame: Frame) -> list[Observation]:
-        """What this frame adds: nothing, one look, or two where motion has just begun (the still frame before it)."""
+        """What this frame adds: nothing, one look, or several where motion has just begun (the still frames before it)."""
         self.frames += 1
         if frame.repeat:
             return []
@@ -83,11 +84,14 @@ class Eye:
         self.moving_frames += self.moving
         found: list[Observation] = []
         if self.moving or frame.t_s - self._last_look >= REST_LOOK_S:
-            if self.moving and not was_moving and self._before and self._before[0].t_s > self._last_look:
-                found.append(self.look(self._before[0]))
+            if self.moving and not was_moving:
+                since = self._last_look
+                found += [self.look(before) for before in self._before if before.t_s > since]
             found.append(self.look(frame))
             self._gate.look(samples)
         self._before.append(frame)
+        while frame.t_s - self._before[0].t_s > LOOK_BACK_S:
+            self._before.popleft()
         return found
 
     def look(self, frame: Frame) -> Observation:
