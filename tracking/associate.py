@@ -54,11 +54,11 @@ def assign(cost: Floats, missed: float = MISSED) -> tuple[list[tuple[int, int]],
     return pairs, free_t, free_d
 
 
-def reach(places: Floats, since: Floats, z: Floats) -> Floats:
+def reach(places: Floats, since: Floats, z: Floats, fastest: Floats) -> Floats:
     """(n, m) cost of a detection for a ball that may have been kicked at any speed since it was last seen.
 
-    ``places`` (n, 2) last seen, ``since`` (n,) seconds ago. Infinite beyond what the fastest ball could cover.
+    ``places`` (n, 2) last seen, ``since`` (n,) seconds ago, ``fastest`` (n,) speed it may have had, m/s. Infinite beyond.
     """
     d = np.hypot(z[None, :, 0] - places[:, None, 0], z[None, :, 1] - places[:, None, 1])
-    far = FAST * np.minimum(since, 0.25)[:, None] + 0.02
+    far = (np.minimum(fastest, FAST) * np.minimum(since, 0.25))[:, None] + 0.02
     return np.asarray(np.where(d < far, 8.0 * d / far + 4.0, np.inf))

@@ -21,6 +21,7 @@ NOTHING = 14.0  # cost of a kink that nothing explains
 SOFT = 3.0  # costs are squared sigmas over this, for probabilities: errors have tails
 SUREST = 0.995
 LEAP = 0.05  # metres between two pieces that no ball can have jumped
+FASTEST = 12.0  # m/s
 OPENING = 0.13  # metres from a pocket's centre within which jaws explain a kink
 
 
@@ -74,7 +75,7 @@ class Trail:
         return any(not rests(p) for p in self.pieces)
 
 
-def jumps_of(ball: int, pieces: list[Piece], margin: float) -> list[Jump]:
+def jumps_of(ball: int, pieces: list[Piece], margin: float, rest: Floats) -> list[Jump]:
     """The kinks between pieces at which the velocity jumps.
 
     A piece of a few looks says little of its velocity: across it the pieces on either side are compared as well.
@@ -82,18 +83,18 @@ def jumps_of(ball: int, pieces: list[Piece], margin: float) -> list[Jump]:
     out: list[Jump] = []
     firm = [k for k, piece in enumerate(pieces) if piece.last - piece.first >= 3 or k in (0, len(pieces) - 1)]
     for a, b in zip(firm, firm[1:], strict=False):
-        steps = [_jump(ball, pieces[k], pieces[k + 1], margin) for k in range(a, b)]
+        steps = [_jump(ball, pieces[k], pieces[k + 1], margin, k == 0 and begins_at_rest(pieces[0], rest)) for k in range(a, b)]
         found = [j for j in steps if j.size > max(3.5 * j.sigma, 0.03)]
         if not found and b > a + 1:
-            whole = _jump(ball, pieces[a], pieces[b], margin)
+            whole = _jump(ball, pieces[a], pieces[b], margin, a == 0 and begins_at_rest(pieces[0], rest))
             found = [whole] if whole.size > max(3.5 * whole.sigma, 0.03) else []
         out += found
     return out
 
 
-def _jump(ball: int, left: Piece, right: Piece, margin: float) -> Jump:
+def _jump(ball: int, left: Piece, right: Piece, margin: float, departs: bool) -> Jump:
     t, place, gap = crossing(left, right, margin)
-    departs = rests(left)
+    departs = departs or rests(left)
     before = np.zeros(2) if departs else left.velocity(t)
     after = np.zeros(2) if rests(right) else right.velocity(t)
     mine = 0.004 if departs else left.velocity_sigma(t)
@@ -104,11 +105,18 @@ def _jump(ball: int, left: Piece, right: Piece, margin: float) -> Jump:
     )
 
 
+def begins_at_rest(piece: Piece, rest: Floats) -> bool:
+    """Whether a ball's first piece shows it where it lay."""
+    way = float(np.hypot(piece.c[1, 0], piece.c[1, 1])) * (piece.end_s - piece.begin_s)
+    return rests(piece) or (way < 0.02 and float(np.hypot(*(piece.c[0] - rest))) < 0.006)
+
+
 def rests(piece: Piece) -> bool:
     """Whether a piece shows a ball at rest."""
     speed = float(np.hypot(piece.c[1, 0], piece.c[1, 1]))
     loose = float(np.sqrt(piece.spread[1, 1]))
-    return piece.last - piece.first >= 2 and speed < max(STILL, 3 * loose) and loose < 0.05
+    way = speed * (piece.end_s - piece.begin_s)
+    return piece.last - piece.first >= 2 and (speed < STILL or (speed < 3 * loose and loose < 0.05) or way < 0.004)
 
 
 def tidy(pieces: list[Piece], sigma: float) -> tuple[list[Piece], list[int]]:
@@ -128,12 +136,20 @@ def tidy(pieces: list[Piece], sigma: float) -> tuple[list[Piece], list[int]]:
                 stray += range(piece.first, piece.last + 1)
                 continue
         out.append(piece)
-    while len(out) > 1 and out[-1].last - out[-1].first < 3:
-        t = 0.5 * (out[-2].end_s + out[-1].begin_s)
-        if np.hypot(*(out[-2].at(t) - out[-1].at(t))) < LEAP + 3 * sigma:
-            break
-        stray += range(out[-1].first, out[-1].last + 1)
-        out.pop()
+    groups: list[list[Piece]] = [out[:1]]
+    for left, right in zip(out, out[1:], strict=False):
+        hole = right.begin_s - left.end_s
+        apart = float(np.hypot(*(left.c[0] + left.c[1] * (left.end_s - left.mid_s) - right.c[0] - right.c[1] * (right.begin_s - right.mid_s))))
+        _, _, gap = crossing(left, right, 0.6 * hole)
+        groups.append([right]) if gap > LEAP + 3 * sigma and apart > FASTEST * hole * 0.6 + LEAP else groups[-1].append(right)
+    if len(groups) > 1:
+        sizes = [sum(p.last - p.first + 1 for p in g) for g in groups]
+        keep = 0 if sizes[0] >= 8 else int(np.argmax(sizes))
+        for k, group in enumerate(groups):
+            if k != keep:
+                for p in group:
+                    stray += range(p.first, p.last + 1)
+        out = groups[keep]
     return out, stray
 
 
@@ -164,7 +180,10 @@ class Explainer:
                 continue
             if self._known(jump, found):
                 continue
-            found += self._best(jump)
+            for kink in self._best(jump):
+                again = [k for k in found if k.kind == kink.kind and set(k.balls) == set(kink.balls)]
+                if not any(abs(k.t_s - kink.t_s) < 1.5 * self.frame for k in again):
+                    found.append(kink)
         return sorted(found, key=lambda k: k.t_s)
 
     def _known(self, jump: Jump, found: list[Kink]) -> bool:

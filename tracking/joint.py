@@ -23,6 +23,8 @@ DIAMETER = 6e-4  # metres, how well two centres are a diameter apart at a contac
 NOSE = 1.2e-3  # metres, how well the nose lines are known
 RESTITUTION = 0.96  # of two balls (0.92 worn … 1 ideal)
 CUSHION = 0.75
+SLIDES = (1.0, 4.5)  # m/s², frictions that cloths have
+ROLLS = (0.03, 0.3)
 
 KinkKind = Literal["strike", "contact", "rail", "jaw", "free"]
 
@@ -84,8 +86,10 @@ class Problem:
         exposure_s: float,
         prior: tuple[float, float, float, float],
         radius: float,
+        loose_s: float = 0.1,
     ) -> None:
         self.paths, self.kinks, self.radius, self.prior = paths, kinks, radius, prior
+        self.loose_s = loose_s
         order = {
             b: sorted((k for k, kink in enumerate(kinks) if b in kink.balls), key=lambda k: kinks[k].t_s) for b in paths
         }
@@ -367,7 +371,7 @@ class Problem:
         add(every, x[every], 20.0)
         base = 6 * self.n_arcs
         if self.n_kinks:
-            add(base + np.arange(self.n_kinks), times - self.times0, 0.1)
+            add(base + np.arange(self.n_kinks), times - self.times0, self.loose_s)
         s0, d0, s_loose, d_loose = self.prior
         add(np.array([self.size - 2]), np.array([slide - s0]), s_loose)
         add(np.array([self.size - 1]), np.array([roll - d0]), d_loose)
@@ -389,7 +393,7 @@ class Problem:
 
 def solve(
     paths: dict[int, Path], kinks: list[Kink], *, radius: float, exposure_s: float = 0.0,
-    prior: tuple[float, float, float, float] = (SLIDE, ROLL, 0.5, 0.03), steps: int = 25, tolerance: float = 0.05,
+    prior: tuple[float, float, float, float] = (SLIDE, ROLL, 0.5, 0.03), steps: int = 25, tolerance: float = 0.05, loose_s: float = 0.1,
 ) -> Fit:  # fmt: skip
     """Fit one reading of a shot.
 
@@ -400,9 +404,10 @@ def solve(
     radius : of a ball, metres.
     exposure_s : open time of the shutter.
     prior : slide and roll friction (m/s²) and one sigma of each.
+    loose_s : one sigma of the first guesses of the kinks' times.
     steps : most Levenberg-Marquardt steps; ``tolerance``: stop below this change of the cost.
     """
-    problem = Problem(paths, kinks, exposure_s, prior, radius)
+    problem = Problem(paths, kinks, exposure_s, prior, radius, loose_s)
     x = problem.x
     problem.order_times(x)
     x, _ = _descend(problem, x, steps // 2, 30 * tolerance)
@@ -430,8 +435,8 @@ def _descend(problem: Problem, x: Floats, steps: int, tolerance: float) -> tuple
         if biggest > 0.02:
             step = step * (0.02 / biggest)
         trial = x + step
-        trial[-2] = np.clip(trial[-2], 0.6, 6.0)
-        trial[-1] = np.clip(trial[-1], 0.02, 0.5)
+        trial[-2] = np.clip(trial[-2], *SLIDES)
+        trial[-1] = np.clip(trial[-1], *ROLLS)
         problem.order_times(trial)
         problem.x = trial
         new, h2, g2 = problem.evaluate(trial)

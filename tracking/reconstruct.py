@@ -8,14 +8,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from calibration.table import Table
-from tracking import motion, pockets
-from tracking.impacts import Explainer, Trail, jumps_of, rests, tidy
+from tracking import motion, noise, pockets
+from tracking.impacts import Explainer, Trail, begins_at_rest, jumps_of, rests, tidy
 from tracking.joint import Fit, Kink, Path, solve
 from tracking.kinks import cut
 from tracking.observations import Floats
 
 LEAD_S = 0.25  # looks kept before a ball starts and after it stops
 GUESS = 0.7  # probability of an event that only the geometry of the arcs asks for
+MERCY = 10.0  # cost that an event which geometry asks for may bring
 MOVED = 0.003  # metres a ball's place must change for it to have moved
 
 
@@ -59,6 +60,11 @@ def reconstruct(
     cue : the track that is most likely the cue ball's.
     """
     frame = _frame(looks, begin_s, end_s)
+    inside = {b: k.times >= begin_s - 0.1 for b, k in looks.items()}
+    level = noise.measure((k.times[inside[b]], k.xy[inside[b]], k.cov[inside[b]]) for b, k in looks.items())
+    looks = {
+        b: Looks(k.track, k.times, k.xy, noise.widen(k.times, k.xy, k.cov, level), k.rest) for b, k in looks.items()
+    }
     trails: dict[int, Trail] = {}
     paths: dict[int, Path] = {}
     starts: dict[int, Floats] = {}
@@ -87,7 +93,7 @@ def reconstruct(
         good[stray] = False
         if not good.any():
             continue
-        trail = Trail(b, pieces, rest, jumps_of(b, pieces, 0.6 * frame))
+        trail = Trail(b, pieces, rest, jumps_of(b, pieces, 0.6 * frame, rest))
         if vanished or times[good][-1] < end_s - max(0.5, 10 * frame) and not rests(pieces[-1]):
             trail.end_s = float(times[good][-1])
         trails[b] = trail
@@ -95,17 +101,26 @@ def reconstruct(
     explainer = Explainer(trails, table, frame, cue)
     kinks = explainer.explain()
     movers = [b for b in kept if trails[b].moves() or any(b in k.balls for k in kinks)]
-    fit = _fit(looks, movers, kept, trails, starts, kinks, table, exposure_s, prior)
+    fit = _fit(looks, movers, kept, trails, starts, kinks, table, exposure_s, prior, frame)
+    refused: set[tuple[str, tuple[int, ...]]] = set()
     for _ in range(3):
-        missing = overlooked(fit, table, frame, trails)
         idle = needless(fit, frame)
         met, merged = meetings(fit, table, frame, trails)
         idle |= merged
-        missing += met
-        if not missing and not idle:
+        loose = (fit.slide, fit.roll, 0.3, 0.02)
+        if idle or met:
+            kinks = sorted([*(k for i, k in enumerate(fit.kinks) if i not in idle), *met], key=lambda k: k.t_s)
+            fit = _fit(looks, movers, kept, trails, starts, kinks, table, exposure_s, loose, frame)
+        missing = [k for k in overlooked(fit, table, frame, trails) if (k.kind, k.balls) not in refused]
+        if missing:
+            kinks = sorted([*fit.kinks, *missing], key=lambda k: k.t_s)
+            trial = _fit(looks, movers, kept, trails, starts, kinks, table, exposure_s, loose, frame)
+            if trial.cost < fit.cost + MERCY:
+                fit = trial
+            else:  # balls may pass over each other (a jump shot), or a track may be wrong
+                refused |= {(k.kind, k.balls) for k in missing}
+        elif not (idle or met):
             break
-        kinks = sorted([*(k for i, k in enumerate(fit.kinks) if i not in idle), *missing], key=lambda k: k.t_s)
-        fit = _fit(looks, movers, kept, trails, starts, kinks, table, exposure_s, (fit.slide, fit.roll, 0.3, 0.02))
     weigh(fit)
     drops, last = {}, begin_s
     for b in movers:
@@ -159,7 +174,7 @@ def moving_span(seen: Looks, rest: Floats, vanished: bool) -> tuple[int, int] | 
 
 def _fit(
     looks: Mapping[int, Looks], movers: list[int], kept: dict[int, tuple[Floats, Floats, Floats]], trails: dict[int, Trail],
-    starts: dict[int, Floats], kinks: list[Kink], table: Table, exposure_s: float, prior: tuple[float, float, float, float],
+    starts: dict[int, Floats], kinks: list[Kink], table: Table, exposure_s: float, prior: tuple[float, float, float, float], frame_s: float,
 ) -> Fit:  # fmt: skip
     paths: dict[int, Path] = {}
     balls = set(movers) | {b for k in kinks for b in k.balls}
@@ -168,7 +183,7 @@ def _fit(
     guesses: dict[int, list[Floats]] = {}
     for b in balls:
         trail = trails[b]
-        resting = not trail.pieces or rests(trail.pieces[0])
+        resting = not trail.pieces or begins_at_rest(trail.pieces[0], trail.rest)
         if resting:
             guesses[b] = [np.concatenate([starts[b], np.zeros(4)])]
             velocity[b] = np.zeros(2)
@@ -217,7 +232,7 @@ def _fit(
         if not resting:
             begin = trails[b].pieces[0].begin_s
         paths[b] = Path(b, times, xy, cov, begin, np.array(guesses[b]), bool(resting))
-    return solve(paths, kinks, radius=table.ball_radius, exposure_s=exposure_s, prior=prior)
+    return solve(paths, kinks, radius=table.ball_radius, exposure_s=exposure_s, prior=prior, loose_s=0.7 * frame_s)
 
 
 def thin(
