@@ -34,10 +34,11 @@ RIM_M = 0.13
 
 
 class View:
-    """The small table: head to the left, as in the report."""
+    """The small table on its side: head to the left as in the report, or to the right where the picture has it there."""
 
-    def __init__(self, table: Table, width: int) -> None:
+    def __init__(self, table: Table, width: int, *, turned: bool = False) -> None:
         self.table = table
+        self.turned = turned
         self.px = width / (table.length_m + 2 * RIM_M)
         self.width = width & ~1
         self.height = round((table.width_m + 2 * RIM_M) * self.px) & ~1
@@ -49,7 +50,20 @@ class View:
 
     def place(self, at: Sequence[float]) -> tuple[float, float]:
         """A point on the table (metres) in the panel, pixels."""
-        return (at[1] + RIM_M) * self.px, (at[0] + RIM_M) * self.px
+        across, along = at[0], at[1]
+        if self.turned:
+            across, along = self.table.width_m - across, self.table.length_m - along
+        return (along + RIM_M) * self.px, (across + RIM_M) * self.px
+
+
+def head_right(match: Mapping[str, Any]) -> bool:
+    """Whether the head end lies to the right of the foot end in the picture, clearly."""
+    corners = match["table"].get("corners_px") or {}
+    if len(corners) < 4:
+        return False
+    head, foot = (np.mean([corners[f"{end}-left"], corners[f"{end}-right"]], axis=0) for end in ("head", "foot"))
+    away = foot - head
+    return bool(away[0] < 0 and abs(away[0]) > abs(away[1]))
 
 
 class Panels:
@@ -59,7 +73,7 @@ class Panels:
         self.match = match
         self.words = words
         self.scale = scale
-        self.view = View(Table.from_json(match["table"]), self._px(400))
+        self.view = View(Table.from_json(match["table"]), self._px(400), turned=head_right(match))
         self.bug_size = (self._px(470), self._px(116))
         self.banner_size = (self._px(900), self._px(128))
 
@@ -177,7 +191,7 @@ class Panels:
 
         def box(x0: float, y0: float, x1: float, y1: float) -> tuple[float, float, float, float]:
             (ax, ay), (bx, by) = view.place((x0, y0)), view.place((x1, y1))
-            return ax * n, ay * n, bx * n, by * n
+            return min(ax, bx) * n, min(ay, by) * n, max(ax, bx) * n, max(ay, by) * n
 
         w, length = table.width_m, table.length_m
         draw.rectangle(box(-0.05, -0.05, w + 0.05, length + 0.05), fill=(*rgb("#0b5a4e"), 245))

@@ -17,6 +17,7 @@ from railbird.annotate import annotate, cut_clips, still
 from railbird.drawing.canvas import BT601, Canvas, Sprite
 from railbird.drawing.course import Cameras, Course
 from railbird.drawing.overlay import Overlay, place_panels, short_of_end
+from railbird.drawing.panels import Panels
 from railbird.words import words
 from tests.railbird.made import DURATION_S, FPS, SIZE, R, a_clip, camera, ruled
 
@@ -226,6 +227,17 @@ def test_panels_stay_off_the_cloth() -> None:
     assert spots["view"][0] > 900
     assert spots["bug"][0] > 900
     assert spots["view"][1] != spots["bug"][1]
+
+
+def test_top_view_lies_as_the_picture_does(match: dict[str, Any]) -> None:
+    overhead = {"head-left": [900, 900], "head-right": [900, 100], "foot-right": [100, 100], "foot-left": [100, 900]}
+    turned = Panels({**match, "table": {**match["table"], "corners_px": overhead}}, words("en"), 1.0).view
+    x, y = turned.place((0.1, 0.2))
+    assert x > turned.width / 2, "the head end is to the right"
+    assert y > turned.height / 2
+    x, y = Panels(match, words("en"), 1.0).view.place((0.1, 0.2))
+    assert x < turned.width / 2
+    assert y < turned.height / 2
 
 
 def test_trail_stops_short_of_the_ball() -> None:
