@@ -69,10 +69,11 @@ def crop(
     picture and (m, 4) boxes: centre x, y, width, height, as shares of the crop.
     """
     low, high = RADII
-    radius = float(np.exp(rng.uniform(np.log(low), np.log(high))))
+    radius = low * float((high / low) ** (rng.random() ** 1.35))  # small balls are the hard ones
     scale = float(np.clip(radius / usual, 0.12, 2.2))
     if len(circles) and rng.random() < 0.85:
-        middle = circles[rng.integers(len(circles)), :2] + rng.uniform(-0.45, 0.45, 2) * np.array(size) / scale
+        chosen = rng.choice(len(circles), p=_crowded(circles))
+        middle = circles[chosen, :2] + rng.uniform(-0.45, 0.45, 2) * np.array(size) / scale
     else:
         middle = rng.uniform(0, 1, 2) * image.shape[1::-1]
     margin = 0.42 * np.array(size) / scale  # little of a crop lies outside the picture
@@ -108,6 +109,14 @@ def crop(
     keep = left > 0.35
     boxes = np.column_stack([(a + b) / 2, b - a])[keep] / np.array([*size, *size])
     return photograph(rng, out), boxes
+
+
+def _crowded(circles: Floats) -> Floats:
+    """How often each ball is looked at: three times as often where another one nearly touches it."""
+    gap = np.hypot(circles[:, None, 0] - circles[None, :, 0], circles[:, None, 1] - circles[None, :, 1])
+    np.fill_diagonal(gap, np.inf)
+    weight = np.where((gap < 1.3 * (circles[:, None, 2] + circles[None, :, 2])).any(axis=1), 3.0, 1.0)
+    return np.asarray(weight / weight.sum())
 
 
 def photograph(rng: np.random.Generator, image: Image) -> Image:

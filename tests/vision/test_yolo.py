@@ -107,3 +107,34 @@ def test_bad_weights_and_backends_are_named(tmp_path: Path) -> None:
 
 def test_weights_are_small() -> None:
     assert sum(p.stat().st_size for p in yolo.weights_folder().iterdir()) < 12e6
+
+
+@pytest.mark.parametrize(("needed", "level"), [(1.0, 0.75), (0.76, 0.75), (225_000, 1.0), (280_000, 1.4), (9e6, 1.4)])
+def test_pixels_follow_the_smaller_balls(needed: float, level: float) -> None:
+    from vision.seer import pixels_for
+
+    assert pixels_for(needed, 225_280) == round(level * 225_280)
+
+
+def test_a_ball_of_another_size_counts_less() -> None:
+    from vision.detections import Detections
+    from vision.sizes import weigh
+
+    rng = np.random.default_rng(1)
+    centre = rng.uniform(0, 1000, (9, 2))
+    radius = 10 + centre[:, 1] / 100  # nearer balls are larger
+    found = Detections.of(centre, radius, np.full(9, 0.8))
+    np.testing.assert_allclose(weigh(found).score, 0.8, atol=0.02)
+    odd = radius.copy()
+    odd[4] *= 0.45
+    score = weigh(Detections.of(centre, odd, np.full(9, 0.8))).score
+    assert score[4] < 0.2
+    assert np.delete(score, 4).min() > 0.7
+
+
+def test_few_balls_are_not_compared() -> None:
+    from vision.detections import Detections
+    from vision.sizes import weigh
+
+    found = Detections.of([[0, 0], [50, 0], [90, 10]], [10, 3, 10], [0.9, 0.9, 0.9])
+    np.testing.assert_array_equal(weigh(found).score, found.score)
