@@ -141,7 +141,12 @@ def page(
         data = base64.b64encode(slow[0].read_bytes()).decode()
         film = {"src": f"data:video/mp4;base64,{data}", "text": words("check.slow_text", factor=words.number(slow[1]))}
     differs = _other(match, i, dispute, ruling, other, words)
-    open_call = bool(ruling.get("needs_referee")) or (dispute.p < sure and differs is not None and not differs["same"])
+    needs = ruling.get("needs_referee")
+    note = ""
+    if dispute.p < sure and differs is not None and not differs["same"]:
+        note = words("check.default", sure=words.percent(sure))
+    elif needs:
+        note = words("report.needs", reason=words.needs(str(needs.get("reason") or "")))
     return {
         "t": words,
         "language": words.language,
@@ -156,7 +161,7 @@ def page(
         "shooter": shot.get("shooter") or "",
         "ruling": own,
         "ruling_sure": words("check.ruling_sure", p=words.percent(float(ruling.get("p", 0.0)))) if ruling else "",
-        "default": words("check.default", sure=words.percent(sure)) if open_call else "",
+        "default": note,
         "hangs_on": hinge_words(ruling.get("alternative"), words),
         "other": differs,
         "given": None if given is None else reading_row(match, match["shots"], i, given[1], words),

@@ -107,9 +107,9 @@ def _room(page: Mapping[str, Any], y: int) -> float:
     """Height for the diagram: what the texts below it leave, between a size that can be read and the page's width."""
     t = page["t"]
     rows = [wrap(line, 20, WIDTH - 2 * EDGE - 24) for line in page["limits"] or [t("check.no_limits")]]
-    below = 62 + sum(31 + 27 * (len(row) - 1) for row in rows) + 80
+    below = 64 + sum(31 + 27 * (len(row) - 1) for row in rows) + 120
     if page["other"]:
-        below += 62 + 31 * min(3, len(wrap(f"{page['other']['if']}: {page['other']['text']}", 23, WIDTH - 2 * EDGE)))
+        below += 64 + 31 * min(3, len(wrap(f"{page['other']['if']}: {page['other']['text']}", 23, WIDTH - 2 * EDGE)))
     return float(min(max(HEIGHT - y - below, 430), 740))
 
 
