@@ -11,6 +11,7 @@ import numpy as np
 from calibration.camera import Floats
 from calibration.result import Calibration
 from tracking.observations import Observation
+from tracking.stillness import Stillness
 from vision.change import ChangeGate, table_region
 from vision.cover import Cover
 from vision.video import Frame
@@ -18,9 +19,9 @@ from vision.video import Frame
 if TYPE_CHECKING:
     from vision.detections import Detections
 
-REST_LOOK_S = 0.4  # between looks while nothing moves
-QUIET_S = 0.35  # no change for so long: nothing moves
-LOOK_BACK_S = 0.2  # still frames looked at after all when motion begins: tracking needs to see a ball leave its rest
+REST_LOOK_S = 0.4  # between looks while the picture stands still
+AIM_LOOK_S = 0.1  # between looks while something moves but no ball does: a player aims, chalks, walks by
+LOOK_BACK_S = 0.2  # frames before the first displaced ball that are looked at after all: the stroke is in them
 BEYOND_M = 0.12  # balls on the rails or dropping off are kept, what lies farther out is another table's
 RADIUS_BAND = (0.62, 1.5)  # of the radius that the camera foretells at that place
 
@@ -61,7 +62,7 @@ class Eye:
         self.covered = 0.0
         self._before: deque[Frame] = deque()
         self._last_look = -1e9
-        self._last_change = -1e9
+        self._looked_at: set[int] = set()
         self.recalibrate(calibration)
 
     def recalibrate(self, calibration: Calibration) -> None:
@@ -70,34 +71,41 @@ class Eye:
         self.region = table_region(calibration)
         self._gate = ChangeGate(calibration)
         self._cover = Cover(calibration)
+        self._still = Stillness(calibration.table)
 
     def frame(self, frame: Frame) -> list[Observation]:
-        """What this frame adds: nothing, one look, or several where motion has just begun (the still frames before it)."""
+        """What this frame adds: nothing, one look, or several where a ball has just begun to move.
+
+        While no ball moves, a few looks a second are enough, even if a player moves about; the first look that shows a
+        ball elsewhere sends the eye back over the frames it skipped.
+        """
         self.frames += 1
         if frame.repeat:
             return []
         samples = self._gate.samples(frame.luma)
-        changed = self._gate.changed(samples)
-        if changed:
-            self._last_change = frame.t_s
-        was_moving, self.moving = self.moving, frame.t_s - self._last_change < QUIET_S
-        self.moving_frames += self.moving
+        waited = frame.t_s - self._last_look
+        due = self._still.moving or waited >= REST_LOOK_S or (self._gate.changed(samples) and waited >= AIM_LOOK_S)
         found: list[Observation] = []
-        if self.moving or frame.t_s - self._last_look >= REST_LOOK_S:
-            if self.moving and not was_moving:
-                since = self._last_look
-                found += [self.look(before) for before in self._before if before.t_s > since]
-            found.append(self.look(frame))
+        if due:
+            was_moving = self._still.moving
+            now = self.look(frame)
             self._gate.look(samples)
+            if self._still.push(now) and not was_moving:
+                skipped = [f for f in self._before if f.index not in self._looked_at]
+                found += [self.look(before) for before in skipped]
+            found.append(now)
+            self._last_look = frame.t_s
+        self.moving = self._still.moving
+        self.moving_frames += self.moving
         self._before.append(frame)
         while frame.t_s - self._before[0].t_s > LOOK_BACK_S:
-            self._before.popleft()
+            self._looked_at.discard(self._before.popleft().index)
         return found
 
     def look(self, frame: Frame) -> Observation:
         """Detect in this frame, whatever moves."""
         self.looked += 1
-        self._last_look = frame.t_s
+        self._looked_at.add(frame.index)
         detections = self._see(frame, self.region)
         xy, cov = to_table(self.calibration, detections)
         table = self.calibration.table
