@@ -119,6 +119,11 @@ class LiveCamera:
                     ended = self._once(desk)
                 except InputError as error:
                     ended = str(error)
+                except Exception:
+                    # A fault of ours must not end the evening: say so in the log, and begin anew with the stream.
+                    log.exception("watching the stream failed")
+                    self.metrics.add("faults_total")
+                    ended = "internal error, see the log"
                 if self._stop.is_set():
                     return
                 if self.is_file and not self.club.camera.loop:
@@ -245,9 +250,12 @@ class _Watch:
         calibration = self.stage.calibration
         self.camera.save(calibration)
         self.desk.on_table(calibration.table.to_json())
-        balls = [0, *BALLS[self.desk.game]]
-        self.watcher = ShotWatcher(calibration.table, game_balls=balls)
+        self._new_watcher()
         self.desk.on_state(CameraState.READY)
+
+    def _new_watcher(self) -> None:
+        balls = [0, *BALLS[self.desk.game]]
+        self.watcher = ShotWatcher(self.stage.calibration.table, game_balls=balls)
 
     # -- a frame -------------------------------------------------------------------------------------------------
     def frame(self, frame: Frame) -> None:
@@ -269,9 +277,19 @@ class _Watch:
             self._record(frame)
         for observation in observations:
             self._see_rack(observation)
+            self._push(observation)
+        self._tell(frame)
+
+    def _push(self, observation: Observation) -> None:
+        """Hand a look to tracking. If that fails, this shot is lost but not the match: people are told."""
+        try:
             for seen in self.watcher.push(observation):
                 self._finished(seen)
-        self._tell(frame)
+        except Exception:
+            log.exception("the shot at %.1f s could not be worked out", observation.t_s)
+            self.camera.metrics.add("faults_total")
+            self.desk.on_fault("a shot could not be worked out")
+            self._new_watcher()
 
     def end(self) -> None:
         """The stream is over: a shot that it cut off is ruled on as far as it was seen."""

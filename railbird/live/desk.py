@@ -216,6 +216,12 @@ class Desk:
             self.publish()
             return record.id, shot
 
+    def on_fault(self, text: str) -> None:
+        """A shot was lost to a fault of ours: people are told, and enter what happened."""
+        with self._lock:
+            self._alert = {"code": "unruled", "what": text}
+            self.publish()
+
     def on_clip(self, match: str, shot: int, file: Path, began_s: float) -> None:
         """A clip is written: keep it within the budget, and let pages offer it."""
         try:

@@ -16,6 +16,7 @@ _HELP = {
     "looks_total": "Frames that the detector looked at.",
     "reconnects_total": "Times the stream was opened again.",
     "recalibrations_total": "Times the table was found again.",
+    "faults_total": "Faults of ours that cost a shot or a stretch of stream.",
     "shots_total": "Shots ruled on.",
     "refused_total": "Requests refused, by reason.",
     "pages": "Open pages.",

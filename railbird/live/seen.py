@@ -70,6 +70,9 @@ class Desk(Protocol):
     def on_shot(self, seen: SeenShot) -> tuple[str, int] | None:
         """A finished shot; gives match and number under which its clip is to be kept."""
 
+    def on_fault(self, text: str) -> None:
+        """Something of ours failed; people are told to look themselves."""
+
     def clip_file(self) -> Path | None:
         """Where the clip of the shot that begins now may be written."""
 

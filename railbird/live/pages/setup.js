@@ -19,6 +19,7 @@ function options(select, rows, chosen) {
 function fit() {
   const game = field("game").value;
   const rules = field("rules").value;
+  if (!game) return; // the state has not come yet
   options(field("rules"), RULES[game].map((code) => [code, named("rules", code)]), rules);
   $("race-field").hidden = game === "14.1";
   $("points-field").hidden = game !== "14.1";

@@ -160,10 +160,10 @@ export class TableView {
 
   // The nearest ball that may be picked, within a thumb's breadth.
   touched(event) {
-    const box = this.element.getBoundingClientRect();
-    const [x0, y0, w] = this.element.getAttribute("viewBox").split(" ").map(Number);
-    const scale = w / box.width;
-    const here = [x0 + (event.clientX - box.left) * scale, y0 + (event.clientY - box.top) * scale];
+    const matrix = this.element.getScreenCTM(); // knows where the picture lies in its box, letterboxed or not
+    const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(matrix.inverse());
+    const here = [point.x, point.y];
+    const scale = 1 / matrix.a;
     let best = null;
     for (const [key, [x, y]] of Object.entries(this.places)) {
       if (!this.pickable.has(Number(key))) continue;
