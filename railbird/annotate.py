@@ -163,28 +163,32 @@ def _encode(
 ) -> int:
     count, last = 0, -1
     video: Any = None
-    audio: Sound | None = None
+    track: SoundTrack | None = None
     waiting: Future[Any] | None = None
     # One frame is encoded while the next is decoded and drawn.
     with av.open(part, "w", format="mp4", options={"movflags": "+faststart"}) as out, ThreadPoolExecutor(1) as pool:
         for t, planes in frames:
             if video is None:
                 video = _video_stream(out, planes, rate, _pixel_shape(sound))
-                audio = _sound(out, sound) if sound is not None else None
+                heard = _sound(out, sound) if sound is not None else None
+                track = SoundTrack(heard, shift, until) if heard is not None else None
             picture = av.VideoFrame.from_ndarray(planes, format="yuv420p")
             # Two frames with the same time, as a broken clock gives, would end the file here.
             last = max(last + 1, round((t - shift) * CLOCK))
             picture.pts, picture.time_base = last, Fraction(1, CLOCK)
             if waiting is not None:
                 out.mux(waiting.result())
+            if track is not None:
+                track.feed(out, t - shift - 0.5)
             waiting = pool.submit(video.encode, picture)
             count += 1
         if waiting is not None:
             out.mux(waiting.result())
         if video is not None:
             out.mux(video.encode())
-        if audio is not None:
-            _copy_sound(audio, out, shift, until)
+        if track is not None:
+            track.feed(out, float("inf"))
+            track.close()
     return count
 
 
@@ -230,7 +234,7 @@ def _sound(out: Any, path: Path) -> Sound | None:
         source.close()
         return None
     stream, picture = source.streams.audio[0], source.streams.video[0]
-    first = float(picture.start_time * picture.time_base) if picture.start_time is not None else 0.0
+    first = float(picture.start_time * (picture.time_base or 0)) if picture.start_time is not None else 0.0
     if stream.codec_context.name in AUDIO_THAT_FITS:
         return Sound(source, stream, out.add_stream_from_template(stream), None, first)
     copy = out.add_stream("aac", rate=stream.rate or 48_000)
@@ -239,46 +243,64 @@ def _sound(out: Any, path: Path) -> Sound | None:
     )
 
 
-def _copy_sound(sound: Sound, out: Any, shift: float, until: float | None) -> None:
-    begin = sound.first_s + shift
-    end = None if until is None else sound.first_s + until
-    try:
-        if sound.resampler is None:
-            _copy_packets(sound, out, begin, end)
-        else:
-            _recode(sound, out, begin, end)
-    except (FFmpegError, ValueError):
-        pass  # a truncated recording: what sound there was is in
-    finally:
-        sound.source.close()
+class SoundTrack:
+    """Gives a recording's sound to the film bit by bit, as far as the pictures have come: players need both close together."""
 
+    def __init__(self, sound: Sound, begin: float, end: float | None) -> None:
+        self._sound = sound
+        self._begin = sound.first_s + begin
+        self._end = None if end is None else sound.first_s + end
+        self._pieces = self._copied() if sound.resampler is None else self._recoded()
+        self._next: tuple[float, Any] | None = None
 
-def _copy_packets(sound: Sound, out: Any, begin: float, end: float | None) -> None:
-    for packet in sound.source.demux(sound.stream):
-        if packet.dts is None or packet.pts is None:
-            continue
-        at = float(packet.pts * packet.time_base)
-        if at < begin - 0.05:
-            continue
-        if end is not None and at > end:
-            break
-        offset = round(begin / packet.time_base)
-        packet.pts -= offset
-        packet.dts -= offset
-        packet.stream = sound.out
-        out.mux(packet)
+    def feed(self, out: Any, until: float) -> None:
+        """Write all sound up to ``until`` seconds of the film."""
+        while True:
+            if self._next is None:
+                try:
+                    self._next = next(self._pieces, None)
+                except (FFmpegError, ValueError):
+                    return  # a truncated recording: what sound there was is in
+                if self._next is None:
+                    return
+            at, packet = self._next
+            if at > until:
+                return
+            out.mux(packet)
+            self._next = None
 
+    def close(self) -> None:
+        self._sound.source.close()
 
-def _recode(sound: Sound, out: Any, begin: float, end: float | None) -> None:
-    for frame in sound.source.decode(sound.stream):
-        if frame.pts is None or frame.time < begin:
-            continue
-        if end is not None and frame.time > end:
-            break
-        frame.pts -= round(begin / frame.time_base)
-        for piece in sound.resampler.resample(frame) if sound.resampler else ():
-            out.mux(sound.out.encode(piece))
-    out.mux(sound.out.encode())
+    def _copied(self) -> Iterator[tuple[float, Any]]:
+        for packet in self._sound.source.demux(self._sound.stream):
+            if packet.dts is None or packet.pts is None:
+                continue
+            at = float(packet.pts * packet.time_base)
+            if at < self._begin - 0.05:
+                continue
+            if self._end is not None and at > self._end:
+                return
+            offset = round(self._begin / packet.time_base)
+            packet.pts -= offset
+            packet.dts -= offset
+            packet.stream = self._sound.out
+            yield at - self._begin, packet
+
+    def _recoded(self) -> Iterator[tuple[float, Any]]:
+        resampler = self._sound.resampler
+        assert resampler is not None
+        at = 0.0
+        for frame in self._sound.source.decode(self._sound.stream):
+            if frame.pts is None or frame.time < self._begin:
+                continue
+            if self._end is not None and frame.time > self._end:
+                break
+            at = frame.time - self._begin
+            frame.pts -= round(self._begin / frame.time_base)
+            for piece in resampler.resample(frame):
+                yield from ((at, packet) for packet in self._sound.out.encode(piece))
+        yield from ((at, packet) for packet in self._sound.out.encode())
 
 
 # -- clips -------------------------------------------------------------------------------------------------------------

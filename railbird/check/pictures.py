@@ -237,7 +237,7 @@ def _ruler(
     left, right, y = 24, width - 170, height - 28
 
     def x(at: float) -> int:
-        return round(left + (right - left) * (at - begin) / (end - begin))
+        return round(left + (right - left) * float(at - begin) / (end - begin))
 
     cv2.line(image, (left, y), (right, y), (170, 190, 184), 2, cv2.LINE_AA)
     for at in times:

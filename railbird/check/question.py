@@ -163,12 +163,13 @@ def _first_contact(shot: Shot, table: Table, at: float, words: Words) -> Dispute
             words("check.if_first", ball=words.numeral(one_each[0].ball)) if one_each else "",
         )
     first, rest = one_each[0], one_each[1:3]
-    rival = rest[0] if rest else None
+    rival: Rival | None = rest[0] if rest else None
     p = first.p
     if rival is not None:
         p = first.p * (1 - rival.p) + first.p * rival.p * before(first, rival, shot)
         if p < 0.5:  # an unlikely contact, seen a moment earlier, does not answer the question
-            first, rival = rival, first
+            other = first
+            first, rival = rival, other
             p = first.p * (1 - rival.p) + first.p * rival.p * before(first, rival, shot)
     notes = []
     if rival is not None:
@@ -215,7 +216,7 @@ def _rail(shot: Shot, table: Table, at: float, words: Words) -> Dispute:
             words("check.if_no_rail"),
         )
     near = _closest_to_rail(shot, table, since)
-    notes = ()
+    notes: tuple[str, ...] = ()
     t, place, balls = at, _place(None, shot, table), (0,)
     if near is not None:
         ball, t, place, gap, rail = near

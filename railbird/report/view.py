@@ -15,6 +15,7 @@ from railbird.words import Words
 LEAD_S = 1.5  # the clip starts so long before the stroke
 SURE = 0.95
 LIKELY = 0.75
+WORTH_SAYING = 0.02  # a less likely other reading of a ruling that stands is noise
 
 Row = dict[str, Any]
 
@@ -112,6 +113,8 @@ def shot_row(match: Mapping[str, Any], i: int, words: Words, table: Table) -> Ro
     number = shot["number"]
     p = float(ruling.get("p", 0.0))
     alternative = ruling.get("alternative")
+    if alternative and not ruling.get("needs_referee") and alternative["p"] < WORTH_SAYING:
+        alternative = None
     choice = ruling.get("choice")
     shooter = shot.get("shooter") or ""
     frozen = sorted(int(ball) for ball in ((shot.get("frozen") or {}).get("rails") or {}))
