@@ -26,6 +26,8 @@ EVENT_KEYS = ("t_s", "sigma_s", "p", "kind", "at", "ball", "balls", "rail", "lea
 OTHER_READINGS = ("balls_alt", "ball_alt")
 #: Nearer to the head string than this a camera cannot say on which side a ball lay; unknown is never a foul.
 STRING_MARGIN_M = 0.012
+#: A stroke at an object ball is as likely a mix-up of two balls' numbers.
+STRUCK_OBJECT_BALL = 0.5
 RACK_REACH_M = 0.36  # from the foot spot to the farthest ball of a full triangle, with room
 
 
@@ -177,12 +179,14 @@ class Fold:
             self.referee.apply({"choose": shot["choice"]})
 
     def _doubt_of_numbers(self, shot: dict[str, Any]) -> None:
-        """A ruling is no surer than the numbers of the balls that decided it (in 14.1 any ball will do)."""
-        known = shot.get("identity_p")
-        if not known or self.game == "14.1":
+        """A ruling is no surer than the numbers of the balls that decided it (in 14.1 any object ball will do)."""
+        known = shot.get("identity_p") or {}
+        balls = {0, *decisive(shot)} if self.game != "14.1" else {0}
+        share = math.prod(float(known.get(str(ball), 1.0)) for ball in balls)
+        if any(e["kind"] == "strike" and e["ball"] != 0 for e in shot["events"]):
+            share *= STRUCK_OBJECT_BALL
+        if share == 1.0:
             return
-        balls = {0, *decisive(shot)} & {int(ball) for ball in known}
-        share = math.prod(known[str(ball)] for ball in balls)
         ruling = shot["ruling"]
         ruling["p"] = round(ruling["p"] * share, 6)
         if ruling["p"] < self.referee.options.sure and ruling["needs_referee"] is None:

@@ -87,7 +87,8 @@ def rebuild(
     path = Path(match)
     document = result.read(path)
     folder = path.parent if out is None else Path(out)
-    clip = next((c for c in (folder / "annotated.mp4", path.parent / "annotated.mp4") if c.is_file()), None)
+    beside = [f for place in (folder, path.parent) for f in (place / "annotated.mp4", *sorted(place.glob("source.*")))]
+    clip = next((file for file in beside if file.is_file()), None)
     if clip is not None and clip.parent != folder and not embed:
         clip = None  # a link into another folder breaks as soon as the report is carried elsewhere
     report = write(document, folder, language=language, clip=clip, embed=embed)

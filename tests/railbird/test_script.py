@@ -162,3 +162,11 @@ def test_a_ruling_is_no_surer_than_the_numbers_it_rests_on() -> None:
     assert doubted["p"] == pytest.approx(0.9 * sure["p"], abs=1e-6), "only the 5 was met"
     assert doubted["needs_referee"]["reason"] == "ball-numbers"
     assert rule(rule(match)) == rule(match), "not lowered twice"
+
+
+def test_a_struck_object_ball_is_more_likely_a_mix_up() -> None:
+    match = a_match(0.03)
+    match["shots"][2]["events"][0]["ball"] = 9
+    ruling = rule(match)["shots"][2]["ruling"]
+    assert ruling["p"] <= 0.5
+    assert ruling["needs_referee"]
