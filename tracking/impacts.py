@@ -14,6 +14,7 @@ from tracking.observations import Floats
 
 STILL = 0.025  # m/s, below it a piece is a ball at rest
 PLACE = 0.006  # metres, one sigma of where a kink is found
+BLIND = 0.12  # of a frame, one sigma of when a kink is found
 BALL_ANGLE = 0.17  # radians, one sigma of a push's direction off the line of centres
 RAIL_ANGLE = 0.45
 SEEN_JUMP = 0.07  # m/s, one sigma of what may escape notice in the partner
@@ -39,6 +40,12 @@ class Jump:
     sigma: float
     gap: float
     departs: bool  # from rest
+    left: Piece
+
+    @property
+    def real(self) -> bool:
+        """Whether the velocity jumps by more than noise and sliding do."""
+        return self.size > max((1.5 if self.departs else 2.7) * self.sigma, 0.03)
 
     @property
     def size(self) -> float:
@@ -84,10 +91,10 @@ def jumps_of(ball: int, pieces: list[Piece], margin: float, rest: Floats) -> lis
     firm = [k for k, piece in enumerate(pieces) if piece.last - piece.first >= 3 or k in (0, len(pieces) - 1)]
     for a, b in zip(firm, firm[1:], strict=False):
         steps = [_jump(ball, pieces[k], pieces[k + 1], margin, k == 0 and begins_at_rest(pieces[0], rest)) for k in range(a, b)]
-        found = [j for j in steps if j.size > max(3.5 * j.sigma, 0.03)]
+        found = [j for j in steps if j.real]
         if not found and b > a + 1:
             whole = _jump(ball, pieces[a], pieces[b], margin, a == 0 and begins_at_rest(pieces[0], rest))
-            found = [whole] if whole.size > max(3.5 * whole.sigma, 0.03) else []
+            found = [whole] if whole.real else []
         out += found
     return out
 
@@ -100,9 +107,13 @@ def _jump(ball: int, left: Piece, right: Piece, margin: float, departs: bool) ->
     mine = 0.004 if departs else left.velocity_sigma(t)
     theirs = 0.004 if rests(right) else right.velocity_sigma(t)
     sigma = float(np.hypot(mine, theirs))
-    return Jump(
-        ball, t, left.end_s - margin, right.begin_s + margin, place, before, after - before, sigma, gap, departs
-    )
+    lo, hi = left.end_s - margin, right.begin_s + margin
+    return Jump(ball, t, lo, hi, place, before, after - before, sigma, gap, departs, left)
+
+
+def _along(piece: Piece, t: Floats) -> Floats:
+    s = (t - piece.mid_s)[:, None]
+    return np.asarray(piece.c[0] + piece.c[1] * s + piece.c[2] * s * s)
 
 
 def begins_at_rest(piece: Piece, rest: Floats) -> bool:
@@ -232,10 +243,24 @@ class Explainer:
         if jump.departs and not self._moved(jump):
             mine = np.where((t < jump.t_s)[:, None], self.trails[jump.ball].rest, mine)
         line = mine - them.at(t)
+        # the approach, carried on through the kink: where it brings the centres a diameter apart is the contact
+        answering = [j for j in self.reactions[other] if abs(j.t_s - jump.t_s) < 1.6 * self.frame]
+        mine_on = np.tile(self.trails[jump.ball].rest, (len(t), 1)) if jump.departs and not self._moved(jump) else _along(jump.left, t)
+        if answering:
+            first = min(answering, key=lambda j: j.t_s)
+            theirs_on = np.tile(them.rest, (len(t), 1)) if first.departs and first is them.jumps[0] else _along(first.left, t)
+        else:
+            theirs_on = them.at(t)
+        onward = mine_on - theirs_on
+        offs = [np.abs(np.hypot(*k.T) - 2 * self.table.ball_radius) + 0.3 * np.abs(t - jump.t_s) for k in (line, onward)]
+        if offs[1].min() < offs[0].min() + 0.002:
+            line = onward
         length = np.hypot(line[:, 0], line[:, 1])
         off = np.abs(length - 2 * self.table.ball_radius)
         k = int(np.argmin(off + 0.3 * np.abs(t - jump.t_s)))
-        if off[k] > 0.03 or t[k] > them.end_s + 2 * self.frame:
+        speed = max(float(np.hypot(*jump.before)), float(np.hypot(*(jump.before + jump.jump))))
+        place = float(np.hypot(PLACE, BLIND * self.frame * speed))
+        if off[k] > 0.03 + place or t[k] > them.end_s + 2 * self.frame:
             return np.inf, []
         axis = line[k] / max(float(length[k]), 1e-9)
         loose = float(np.hypot(BALL_ANGLE, jump.sigma / max(jump.size, 1e-6)))
@@ -258,7 +283,7 @@ class Explainer:
                 silent = min(silent, 3.0)  # it was pushed on, or pushed twice
             elif self._passes_on(other, jump, float(t[k])):
                 silent = min(silent, 5.0)
-        return float((off[k] / PLACE) ** 2 + (angle / loose) ** 2 + silent + extra), kinks
+        return float((off[k] / place) ** 2 + (angle / loose) ** 2 + silent + extra), kinks
 
     def _bounced(self, jump: Jump, axis: Floats, place: Floats, t_s: float) -> tuple[float, Kink | None]:
         """Angle between the line of centres and the push as it was before a cushion close by turned it, and that bounce."""
@@ -313,7 +338,8 @@ class Explainer:
             cos = jump.jump[axis] * sign / jump.size
             angle = float(np.arccos(np.clip(cos, -1, 1)))
             loose = float(np.hypot(RAIL_ANGLE, jump.sigma / max(jump.size, 1e-6)))
-            cost = (e / PLACE) ** 2 + (angle / loose) ** 2
+            speed = abs(float(jump.before[axis])) + abs(float(jump.jump[axis]))
+            cost = (e / np.hypot(PLACE, 0.5 * BLIND * self.frame * speed)) ** 2 + (angle / loose) ** 2
             if cost < best[0]:
                 when = float(t[k]) if off[k] < 0.5 * PLACE else jump.t_s
                 best = (cost, Kink("rail", when, (jump.ball,), wall=(axis, place, sign)))

@@ -329,7 +329,7 @@ def meetings(fit: Fit, table: Table, frame_s: float, trails: dict[int, Trail]) -
         b = kink.balls[0]
         t = kink.t_s + np.linspace(-1.0, 1.0, 17) * frame_s
         mine = sample(fit, b, t)[0]
-        best: tuple[float, int, float] = (0.010, -1, 0.0)
+        best: tuple[float, int, float] = (0.010 + 0.1 * frame_s * float(fit.push[i]), -1, 0.0)
         for c, trail in trails.items():
             if c == b or kink.t_s > trail.end_s + frame_s:
                 continue

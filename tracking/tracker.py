@@ -120,7 +120,8 @@ class Tracker:
         left_t, left_d = np.flatnonzero(free_t), np.flatnonzero(free_d)
         if len(left_t) and len(left_d):
             since = np.array([t_s - live[i].seen_s for i in left_t])
-            fastest = np.where(moves[left_t] | (speed > 0), 1.5 * speed + 0.5, np.where(belief[left_t, 0] > 0.2, associate.FAST, 2.0))
+            cue = ~moves[left_t] & (belief[left_t, 0] > 0.2)
+            fastest = np.where(cue, associate.FAST, max(1.5 * speed + 0.5, 2.0))
             far = associate.reach(np.array([live[i].mean[:2] for i in left_t]), since, z[left_d], fastest)
             far += 2 * like[np.ix_(left_t, left_d)]
             again, _, _ = associate.assign(far, missed=18.0)
