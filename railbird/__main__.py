@@ -10,7 +10,8 @@ def main() -> int:
     if sys.argv[1:2] == ["adjudicate"]:
         for stream in (sys.stdin, sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
-                stream.reconfigure(encoding="utf-8")
+                # A name may hold what no UTF-8 has: it goes out as JSON's own escape.
+                stream.reconfigure(encoding="utf-8", errors="strict" if stream is sys.stdin else "backslashreplace")
         from railbird.adjudicate import main as adjudicate
 
         return adjudicate(sys.argv[2:])

@@ -29,6 +29,8 @@ def adjudicate(lines: Iterable[str]) -> Iterator[str]:
     """
     match: Match | None = None
     for number, text in enumerate(lines, 1):
+        if number == 1:
+            text = text.removeprefix("\ufeff")  # some editors open a file with it
         if not text.strip():
             continue
         try:
@@ -43,6 +45,8 @@ def adjudicate(lines: Iterable[str]) -> Iterator[str]:
             raise InputError(
                 f"line {number}: no JSON ({error.msg} at column {error.colno}); give one object a line"
             ) from None
+        except ValueError:  # whole numbers of thousands of digits
+            raise InputError(f"line {number}: a number has too many digits; give one that can be") from None
         except RecursionError:
             raise InputError(f"line {number}: nested too deep; give one object a line") from None
         for ruling in rulings:

@@ -246,6 +246,8 @@ def facts_of(events: tuple[AnyEvent, ...], shot: Played, now: Situation) -> Shot
                 else:
                     crossings = crossings or set()
                     crossings.add(event.ball)  # either way it has been past the string
+            elif event.ball == 0 and event.line != "long-string":
+                crossed = True  # the centre and the foot string lie beyond
         elif isinstance(event, OffTable):
             off.add(event.ball)
         last_t = event.t_s
@@ -299,7 +301,7 @@ def facts_of(events: tuple[AnyEvent, ...], shot: Played, now: Situation) -> Shot
         else None,
         first_in_kitchen,
         stayed,
-        frozenset(crossings)
+        frozenset(crossings) | _rests_past(shot, now.table)
         if crossings is not None
         else _past_head_string(events, shot, now.table)
         if now.racked
@@ -348,9 +350,14 @@ def _other(balls: tuple[int, int]) -> int:
     return balls[1] if balls[0] == 0 else balls[0]
 
 
+def _rests_past(shot: Played, table: Table) -> frozenset[int]:
+    """Object balls that lie past the head string at the end, and so got past it whoever saw them cross."""
+    return frozenset(ball for ball, at in shot.rest.items() if ball and off_the_break(table, at))
+
+
 def _past_head_string(events: tuple[AnyEvent, ...], shot: Played, table: Table) -> frozenset[int]:
     """Object balls whose centre got past the head string, from places and what they touched, where no crossing is given."""
-    past = {ball for ball, at in shot.rest.items() if ball and off_the_break(table, at)}
+    past = set(_rests_past(shot, table))
     for event in events:
         if (
             isinstance(event, RailHit)

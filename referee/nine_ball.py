@@ -63,7 +63,6 @@ def foul_outcome(state: State, third: bool, enforced: Foul | None, spot: frozens
             enforced=Foul.THREE_FOULS,
             third=True,
             count=COUNT,
-            spot=spot,
             rack_winner=state.opponent,
         )
     return Outcome(

@@ -28,17 +28,19 @@ def object_of(value: Any, allowed: Collection[str], where: str) -> Mapping[str, 
 
 
 def real(value: Any, where: str, low: float = -math.inf, high: float = math.inf) -> float:
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, (int, float))
-        or not math.isfinite(value)
-        or not low <= value <= high
-    ):
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high or not _finite(value):
         span = (
             f" from {low:g} to {high:g}" if math.isfinite(high) else f", {low:g} or more" if math.isfinite(low) else ""
         )
         raise InputError(f"{where} is {told(value)}: give a number{span}")
     return float(value)
+
+
+def _finite(value: float) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number beyond every float
+        return False
 
 
 def integer(value: Any, where: str, low: int | None = None) -> int:
@@ -72,9 +74,9 @@ def ball_number(value: Any, where: str, balls: Collection[int]) -> int:
 
 
 def ball_key(value: Any, where: str, balls: Collection[int]) -> int:
-    if not isinstance(value, str) or not value.isdecimal() or str(int(value)) != value or int(value) not in balls:
+    if value not in (names := {str(ball): ball for ball in balls}):
         raise InputError(f'{where}: key {told(value)} is no ball; balls are keys like "{min(balls)}" to "{max(balls)}"')
-    return int(value)
+    return names[value]
 
 
 def point(value: Any, where: str, table: Table, margin: float = 0.0) -> Point:

@@ -118,6 +118,7 @@ def parse_match(line: Mapping[str, Any]) -> Options:
     if table is not None:
         table = Table.from_json(object_of(table, ("length_m", "width_m", "ball_m"), "match.table"))
     three = given.get("three_ball_rule")
+    three_ball = three is None or flag(three, "match.three_ball_rule")
     sure = given.get("sure")
     return Options(
         game,
@@ -128,7 +129,7 @@ def parse_match(line: Mapping[str, Any]) -> Options:
         optional("points_to"),
         optional("sets_to"),
         term(given.get("break_order", "alternate"), BreakOrder, "match.break_order"),
-        rules.three_ball_rule and game is Game.NINE_BALL and (three is None or flag(three, "match.three_ball_rule")),
+        rules.three_ball_rule and game is Game.NINE_BALL and three_ball,
         None if clock is None else _positive(clock, "match.shot_clock_s"),
         table or Table(),
         0.95 if sure is None else real(sure, "match.sure", 0.5, 1.0),

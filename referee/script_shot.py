@@ -29,7 +29,7 @@ from referee.terms import DERIVED_FOULS, Foul, Group
 from tracking.events import AnyEvent, Contact, Crossing, OffTable, Pocketed, PocketName, RailHit, RailName, Strike
 
 _LINES = ("head-string", "centre-string", "foot-string", "long-string")
-_SIDES = ("head", "foot", "left", "right")
+_ACROSS, _ALONG = ("head", "foot"), ("left", "right")  # where a line can be crossed toward
 _EVENT_KEYS = frozenset({"t_s", "kind", "sigma_s", "p", "at"})
 _KEYS_OF = {
     "strike": _EVENT_KEYS | {"ball"},
@@ -70,19 +70,19 @@ def parse_shot(value: Any, options: Options) -> Played:
         raise InputError("shot.events is missing")
     balls, table = balls_of(options.game), options.table
     events, alternatives = events_of(given["events"], "shot.events", balls, table)
-    frozen = object_of(given.get("frozen") or {}, ("rails", "cue"), "shot.frozen")
-    rails = frozen.get("rails") or {}
+    frozen = object_of(_given(given, "frozen", {}), ("rails", "cue"), "shot.frozen")
+    rails = _given(frozen, "rails", {})
     if not isinstance(rails, Mapping):
         raise InputError(f"shot.frozen.rails is {told(rails)}: give an object, ball -> list of rails")
-    cue = frozen.get("cue") or []
+    cue = _given(frozen, "cue", [])
     if not isinstance(cue, (list, tuple)):
         raise InputError(f"shot.frozen.cue is {told(cue)}: give a list of balls")
-    observed = given.get("observed") or []
+    observed = _given(given, "observed", [])
     if not isinstance(observed, (list, tuple)):
         raise InputError(f"shot.observed is {told(observed)}: give a list of foul codes")
     enterable = [foul.value for foul in Foul if foul not in DERIVED_FOULS]
     seen = [(Foul(one_of(code, enterable, f"shot.observed[{i}]")), 1.0) for i, code in enumerate(observed)]
-    suspected = object_of(given.get("suspected") or {}, enterable, "shot.suspected")
+    suspected = object_of(_given(given, "suspected", {}), enterable, "shot.suspected")
     seen += [(Foul(code), real(p, f"shot.suspected.{code}", 0, 1)) for code, p in suspected.items()]
     at = given.get("cue_ball_at")
     shooter = given.get("shooter")
@@ -103,14 +103,20 @@ def parse_shot(value: Any, options: Options) -> Played:
         },
         frozenset(ball_number(ball, f"shot.frozen.cue[{i}]", balls - {0}) for i, ball in enumerate(cue)),
         tuple(seen),
-        places_of(given.get("start") or {}, "shot.start", balls, table),
-        places_of(given.get("rest") or given.get("end") or {}, "shot.rest", balls, table),
+        places_of(_given(given, "start", {}), "shot.start", balls, table),
+        places_of(_given(given, "rest", _given(given, "end", {})), "shot.rest", balls, table),
         "both" if partial is True else one_of(partial, ("", "start", "end", "both"), "shot.partial"),
         alternatives,
         None if clock is None else real(clock, "shot.clock_s", 0),
         flag(given.get("extension", False), "shot.extension"),
         options.players[player_of(shooter, "shot.shooter", options.players)] if shooter is not None else None,
     )
+
+
+def _given(where: Mapping[str, Any], key: str, otherwise: Any) -> Any:
+    """A value that may be left out, ``null`` being the same; anything else is checked for its kind."""
+    value = where.get(key)
+    return otherwise if value is None else value
 
 
 def _call(value: Any, balls: Collection[int]) -> Call:
@@ -138,6 +144,7 @@ def events_of(
         raise InputError(f"{where} is {told(value)}: give a list of events")
     events: list[AnyEvent] = []
     others: list[tuple[AnyEvent, tuple[int, ...], float]] = []
+    down: set[int] = set()  # balls gone for certain; one that came out again is heard of before it can go again
     last = -math.inf
     for number, one in enumerate(value):
         here = f"{where}[{number}]"
@@ -150,6 +157,8 @@ def events_of(
                 f"{here}.t_s is {event.t_s:g}, before the event above it ({last:g}): events come in time order"
             )
         last = event.t_s
+        if down or isinstance(event, (Pocketed, OffTable)):
+            _gone_once(event, down, here)
         events.append(event)
         for listed in list_of(one.get("balls_alt") or one.get("ball_alt") or [], f"{here}.balls_alt"):
             others.append(
@@ -158,6 +167,19 @@ def events_of(
     ordered = in_order(events)
     places = {id(event): index for index, event in enumerate(ordered)}
     return ordered, tuple(Alternative(places[id(event)], instead, p) for event, instead, p in others)
+
+
+def _gone_once(event: AnyEvent, down: set[int], here: str) -> None:
+    """Refuse a ball that is pocketed where it certainly lies in a pocket or off the table already."""
+    if isinstance(event, Contact):
+        down.difference_update(event.balls)
+        return
+    if not isinstance(event, (Pocketed, OffTable)):
+        down.discard(event.ball)
+    elif event.p >= 1.0:
+        if event.ball in down and isinstance(event, Pocketed):
+            raise InputError(f"{here}: ball {event.ball} is not on the table any more, it was pocketed or left it above")
+        down.add(event.ball)
 
 
 def _alternative(value: Any, where: str, balls: Collection[int]) -> tuple[tuple[int, ...], float]:
@@ -208,5 +230,5 @@ def _event(one: Mapping[str, Any], here: str, balls: Collection[int], table: Tab
     if kind == "off-table":
         return OffTable(t_s=t, sigma_s=sigma, p=p, ball=ball)
     line = one_of(one.get("line"), _LINES, f"{here}.line")
-    toward = one_of(one.get("toward"), _SIDES, f"{here}.toward")
+    toward = one_of(one.get("toward"), _ALONG if line == "long-string" else _ACROSS, f"{here}.toward")
     return Crossing(t_s=t, sigma_s=sigma, p=p, ball=ball, line=cast(Any, line), toward=cast(Any, toward))
