@@ -5,17 +5,18 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from calibration.errors import InputError
 from railbird.live import commands as ask
-from railbird.live.access import Role, Visitor
+from railbird.live import orders
+from railbird.live.access import Visitor
 from railbird.live.catalogue import phrase
 from railbird.live.clock import ShotClock
-from railbird.live.config import Club, clean_names
+from railbird.live.config import Club
 from railbird.live.hub import Hub
 from railbird.live.metrics import Metrics
 from railbird.live.seen import CameraState, SeenShot
@@ -23,7 +24,6 @@ from railbird.live.session import News, Session
 from railbird.live.speech import Speaker
 from railbird.live.store import MatchRecord, Store, StoreFault
 from railbird.words import words
-from referee.rulesets import RULE_SETS
 from tracking.events import Point
 
 log = logging.getLogger("railbird.live")
@@ -49,15 +49,15 @@ class Desk:
         self.session: Session | None = None
         self.clock = ShotClock()
         self._lock = threading.RLock()
-        self._camera = CameraState.STARTING
+        self.camera_state = CameraState.STARTING
         self._camera_text = ""
         self._camera_since = time.time()
         self._balls: dict[str, list[float]] = {}
         self._balls_sent = -1e9
         self._took: float | None = None
-        self._extension = False
-        self._watch = False
-        self._put_back = False
+        self.extension_taken = False
+        self.watching = False
+        self.put_back = False
         self._version = 0
         self._alert: dict[str, Any] | None = None
         #: Length, width and ball of the table that the camera found, metres; None until then.
@@ -115,21 +115,20 @@ class Desk:
 
     def _set_clock(self) -> None:
         assert self.session is not None
-        view = self.session.view()
-        rules = RULE_SETS[view["rules"]]
-        self.clock = ShotClock(view["shot_clock_s"], rules.call_left_s, rules.extension_s)
-        self._took, self._extension = None, False
+        options = self.session.options
+        self.clock = ShotClock(options.shot_clock_s, options.rules.call_left_s, options.rules.extension_s)
+        self._took, self.extension_taken = None, False
 
     # -- the camera's side ---------------------------------------------------------------------------------------
     def on_state(self, state: CameraState, text: str = "") -> None:
         """The camera's state changed."""
         now = time.monotonic()
         with self._lock:
-            if state is self._camera and text == self._camera_text:
+            if state is self.camera_state and text == self._camera_text:
                 return
-            if state is not self._camera:
+            if state is not self.camera_state:
                 self._camera_since = time.time()
-            before, self._camera, self._camera_text = self._camera, state, text
+            before, self.camera_state, self._camera_text = self.camera_state, state, text
             if state is CameraState.SHOT:
                 # In a shot that is picked up twice (somebody leant over it) the time taken is the first one's.
                 self._took = self._took if self._took is not None else self.clock.stop(now)
@@ -188,7 +187,7 @@ class Desk:
             if session.over:
                 return None
             took, self._took = self._took, None
-            extension, self._extension = self._extension, False
+            extension, self.extension_taken = self.extension_taken, False
             try:
                 news = session.play(seen, clock_s=took, extension=extension)
             except InputError as error:
@@ -203,12 +202,12 @@ class Desk:
                 self.publish()
                 return None
             shot = session.shots
-            if self._watch:
+            if self.watching:
                 self.store.dispute(record.id, shot, "watch", {"text": "hit watched"})
-                self._watch = False
-            self._put_back = False
+                self.watching = False
+            self.put_back = False
             self._alert = None
-            self._after(news)
+            self.after(news)
             self.clock.start(time.monotonic())
             self.metrics.add("shots_total")
             if seen.rest_wall_s is not None:
@@ -239,7 +238,7 @@ class Desk:
             return self.store.new_clip_file(self.record.id, self.session.shots + 1)
 
     # -- announcing ----------------------------------------------------------------------------------------------
-    def _after(self, news: News, *, speak: bool = True) -> None:
+    def after(self, news: News, *, speak: bool = True) -> None:
         """What follows from new rulings: the match may be over, and people are told the latest."""
         if self.session is None or self.record is None:
             return
@@ -290,11 +289,15 @@ class Desk:
                 "version": self._version,
                 "table_name": self.club.table,
                 "language": self.language,
-                "camera": {"state": self._camera.value, "text": self._camera_text, "since": round(self._camera_since)},
+                "camera": {
+                    "state": self.camera_state.value,
+                    "text": self._camera_text,
+                    "since": round(self._camera_since),
+                },
                 "clock": self.clock.view(time.monotonic()),
                 "balls": self._balls,
                 "watch": self._watch_view(),
-                "put_back": self._put_back,
+                "put_back": self.put_back,
                 "sound": {"volume": self.volume, "fouls_only": self.fouls_only},
                 "alert": self._alert,
                 "corrections": self.club.page.corrections,
@@ -311,14 +314,14 @@ class Desk:
 
     def _watch_view(self) -> dict[str, Any] | None:
         """The gap between cue ball and the nearest ball, for a hit that is being watched."""
-        if not self._watch:
+        if not self.watching:
             return None
         cue = self._balls.get("0")
         others = {ball: at for ball, at in self._balls.items() if ball != "0"}
         if cue is None or not others or self.session is None:
             return {"ball": None, "gap_mm": None}
         gap, ball = min((((at[0] - cue[0]) ** 2 + (at[1] - cue[1]) ** 2) ** 0.5, ball) for ball, at in others.items())
-        size = self.session.view()["table"]["ball_m"]
+        size = self.session.table.ball_m
         return {"ball": int(ball), "gap_mm": round(1000 * (gap - size), 1)}
 
     def offers(self, shot: int) -> list[dict[str, Any]]:
@@ -353,170 +356,9 @@ class Desk:
         if not visitor.role.covers(ask.NEEDS[type(command)]):
             raise PermissionError(f"{document['do']}: not for a {visitor.role.value}")
         with self._lock:
-            reply = self._carry_out(visitor, command)
+            reply = orders.carry_out(self, visitor, command)
             self.publish()
             return reply
-
-    def _carry_out(self, visitor: Visitor, command: ask.Command) -> dict[str, Any]:
-        who = visitor.name
-        match command:
-            case ask.NewMatch():
-                return {"match": self._new_match(command).id}
-            case ask.Sound():
-                self.volume = self.volume if command.volume is None else command.volume
-                self.fouls_only = self.fouls_only if command.fouls_only is None else command.fouls_only
-                if self.speaker is not None:
-                    self.speaker.volume = self.volume
-                return {}
-            case ask.Settle():
-                self.store.settle(command.dispute)
-                return {}
-            case ask.PutBack():
-                self._put_back = command.on
-                return {}
-            case ask.WatchHit():
-                self._watch = command.on
-                return {}
-        session, record = self.session, self.record
-        if session is None or record is None:
-            raise InputError("no match is being played: begin one on the set-up page")
-        names = session.players
-        news = News()
-        match command:
-            case ask.Call():
-                self._own_turn(visitor, session)
-                news = session.call(who, _call_of(command), command.claim)
-            case ask.Choose():
-                choice = session.view()["choice"]
-                if choice is not None and visitor.seat is not None and names[visitor.seat] != choice["player"]:
-                    raise PermissionError(f"it is {choice['player']} who chooses")
-                news = session.choose(who, command.option)
-            case ask.Observed():
-                self._before_next_shot()
-                news = session.observed(who, command.code, command.there)
-            case ask.Correct():
-                news = self._correct(visitor, session, command)
-            case ask.Undo():
-                news = session.undo(who)
-            case ask.Redo():
-                news = session.redo(who)
-            case ask.Concede():
-                if visitor.seat is not None and visitor.seat != command.seat:
-                    raise PermissionError("a match is conceded by the one who loses it")
-                news = session.enter(who, {"concede": names[command.seat]})
-            case ask.Pause():
-                session.pause(who, command.on)
-                now = time.monotonic()
-                self.clock.hold(now) if command.on else self.clock.go_on(now)
-            case ask.Extension():
-                self._extend(session)
-            case ask.Dispute():
-                if command.shot > session.shots:
-                    raise InputError(f"there is no shot {command.shot}; {session.shots} were played")
-                self.store.dispute(record.id, command.shot, who, {"text": command.text})
-            case ask.Breaker():
-                news = session.breaker(who, command.seat)
-            case ask.Replay():
-                news = session.enter(who, {"replay": True})
-            case ask.SpotRequest():
-                self._own_turn(visitor, session)
-                news = session.enter(who, {"spot_request": command.ball})
-            case ask.Stalemate():
-                news = session.enter(who, {"stalemate": "announced" if command.announced else True})
-            case ask.Warn():
-                news = session.enter(who, {"warn": names[command.seat]})
-            case ask.Penalty():
-                news = session.enter(who, {"penalty": {"player": names[command.seat], "level": command.level}})
-            case ask.SetState():
-                news = self._set_state(who, session, command)
-        self._after(news)
-        return {"rulings": [r["announce"] for r in news.rulings]}
-
-    def _new_match(self, command: ask.NewMatch) -> MatchRecord:
-        names = clean_names(*command.players)
-        straight = command.game == "14.1"
-        opening = {
-            "game": command.game,
-            "rules": command.rules,
-            "players": list(names),
-            "breaker": None if command.breaker is None else names[command.breaker],
-            "race_to": None if straight else command.race_to,
-            "points_to": command.points_to if straight else None,
-            "break_order": command.break_order,
-            "three_ball_rule": command.three_ball_rule,
-            "shot_clock_s": command.shot_clock_s,
-            "table": self.table_size,
-        }
-        return self.begin(opening, command.language)
-
-    def _correct(self, visitor: Visitor, session: Session, command: ask.Correct) -> News:
-        if self.club.page.corrections == "referee" and visitor.role is not Role.REFEREE:
-            raise PermissionError("at this table only the referee corrects a shot")
-        if command.reading is not None:
-            return session.correct_by_reading(visitor.name, command.shot, command.reading)
-        pocketed = None
-        if command.pocketed is not None:
-            if not all(key.isdecimal() and int(key) <= 15 for key in command.pocketed):
-                raise InputError("pocketed: balls are keys from 0 to 15")
-            pocketed = {int(key): pocket for key, pocket in command.pocketed.items()}
-        call: Any = ... if command.call is None else _call_of(command.call)
-        if pocketed is None and command.first is None and command.rail is None and call is ...:
-            raise InputError("say what was different: first, rail, pocketed, call or one of the readings")
-        return session.correct_facts(
-            visitor.name,
-            command.shot,
-            first=command.first,
-            rail=command.rail,
-            pocketed=pocketed,
-            off=command.off,
-            call=call,
-        )
-
-    def _set_state(self, who: str, session: Session, command: ask.SetState) -> News:
-        names = session.players
-        return session.set_state(
-            who,
-            shooter=names[command.shooter],
-            on_table=command.on_table,
-            cue_ball=command.cue_ball,
-            score=_by_name(names, command.score),
-            groups=_by_name(names, command.groups),
-            **({"break": True} if command.is_break else {}),
-        )
-
-    def _own_turn(self, visitor: Visitor, session: Session) -> None:
-        self._before_next_shot()
-        shooter = session.view()["shooter"]
-        if visitor.seat is not None and shooter is not None and session.players[visitor.seat] != shooter:
-            raise PermissionError(f"it is {shooter} who is at the table")
-
-    def _before_next_shot(self) -> None:
-        if self._camera is CameraState.SHOT:
-            raise InputError("the shot is under way: say it when the balls are at rest")
-
-    def _extend(self, session: Session) -> None:
-        if self.clock.limit_s is None:
-            raise InputError("no shot clock is used in this match")
-        state = session.state
-        if self.clock.extended or state.extensions[state.shooter]:
-            raise InputError("the extension of this rack has been used")
-        self.clock.extend()
-        self._extension = True
-
-
-def _by_name(names: tuple[str, str], values: Sequence[Any] | None) -> dict[str, Any] | None:
-    return None if values is None else dict(zip(names, values, strict=True))
-
-
-def _call_of(command: ask.Call) -> Any:
-    """The script's call; ``None`` takes it back."""
-    if command.kind == "none":
-        return None
-    if command.kind != "ball":
-        return command.kind
-    if command.ball is None or command.pocket is None:
-        raise InputError("call: a ball and a pocket")
-    return {"ball": command.ball, "pocket": command.pocket}
 
 
 def _refuse(kind: str, who: str, body: Mapping[str, Any]) -> Any:

@@ -18,8 +18,10 @@ from railbird.live.config import Club
 from railbird.live.desk import Desk
 from railbird.live.hub import Hub
 from railbird.live.metrics import Metrics
+from railbird.live.parts import Parts
 from railbird.live.seen import Camera
-from railbird.live.server import MESSAGE_BYTES, Parts, create_app
+from railbird.live.server import create_app
+from railbird.live.sockets import MESSAGE_BYTES
 from railbird.live.speech import Speaker
 from railbird.live.store import Store
 

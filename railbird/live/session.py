@@ -12,22 +12,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from calibration.errors import InputError
+from calibration.table import Table
+from railbird.live import fitting, standing
 from railbird.live import readings as reading
 from railbird.live.seen import SeenShot, thin_paths, to_script
 from railbird.live.store import Line
-from railbird.script import KEY_BALL, looks_racked
 from referee.commands import Shoot
 from referee.match import Match, Step
-from referee.ruling import Ruling
-from referee.state import State
-from referee.terms import Game, Option
+from referee.state import Options, State
+from referee.terms import Game
 
 Keep = Callable[[str, str, Mapping[str, Any]], Line]
-CALL_SHOT = (Game.EIGHT_BALL, Game.TEN_BALL, Game.STRAIGHT_POOL)
-#: Choices that a rack being set up answers by itself.
-_SET_UP = (Option.RERACK_SELF, Option.RERACK_OTHER, Option.REBREAK)
-STRAYED_M = 0.006  # a ball at rest that is seen this far from where it lay has been moved
-HISTORY = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +96,15 @@ class Session:
         return self._match.state
 
     @property
+    def options(self) -> Options:
+        """What the match is played with."""
+        return self._match.options
+
+    @property
+    def table(self) -> Table:
+        return self._match.options.table
+
+    @property
     def players(self) -> tuple[str, str]:
         return self._match.options.players
 
@@ -120,7 +124,7 @@ class Session:
     @property
     def shots(self) -> int:
         """How many shots are in the match as it stands."""
-        return sum(isinstance(step.command, Shoot) for step in self._match.steps)
+        return len(standing.shot_steps(self._match))
 
     def script(self) -> list[dict[str, Any]]:
         """The match as ``railbird adjudicate`` reads it, withdrawn lines left out."""
@@ -136,7 +140,7 @@ class Session:
         """The ruling on a shot as it stands."""
         with self._lock:
             ruling = self._shot(number).ruling
-            return None if ruling is None else _shown(ruling)
+            return None if ruling is None else standing.shown(ruling)
 
     def note_of(self, number: int) -> dict[str, Any]:
         """What the camera noted beside the facts: times, paths for drawing, remarks."""
@@ -165,7 +169,7 @@ class Session:
                 facts["clock_s"] = round(clock_s, 2)
             if extension:
                 facts["extension"] = True
-            remarks += self._strayed(seen)
+            remarks += fitting.strayed(self._match.state, seen.shot)
             try:
                 ruling = self._apply({"shot": facts})
             except InputError as error:
@@ -190,29 +194,11 @@ class Session:
             return News(ruling, tuple(remarks))
 
     def _fit_rack(self, seen: SeenShot) -> list[dict[str, Any]]:
-        """Hold a rack that was set up, or was not, against what the rules expect; what follows is kept as lines."""
-        match, state = self._match, self._match.state
-        if self.over or state.lag_needed:
-            return []
-        start = {str(ball): at for ball, at in seen.shot.start.items()}
-        racked = looks_racked(start, match.options.table, self.game.value)
-        if racked and state.choice is not None:
-            again = next((o.value for o in state.choice.options if o in _SET_UP), None)
-            if again is not None:
-                self._enter("camera", {"choose": again})
-                return [{"code": "choice-read", "what": again}]
-        if racked and not state.is_break and self.game is not Game.STRAIGHT_POOL:
-            self.set_state("camera", **{"break": True})
-            return [{"code": "rack-unexpected"}]
-        key = KEY_BALL.get(self.game.value, 0)
-        expected = len(state.on_table) - 1
-        if state.is_break and state.choice is None and start and not racked and len(start) < 0.8 * expected:
-            on_table = sorted({0, key, *(set(seen.shot.start) & state.on_table)})
-            if len(on_table) > 2:
-                groups = {"groups": "unknown"} if self.game is Game.EIGHT_BALL else {}
-                self.set_state("camera", on_table=on_table, cue_ball="as-lies", **groups)
-                return [{"code": "mid-rack"}]
-        return []
+        """A rack that was set up, or was not, answers choices and corrects the state; that is kept as lines."""
+        line, remarks = fitting.fit_rack(self._match, seen.shot)
+        if line is not None:
+            self._enter("camera", line)
+        return remarks
 
     def _ready(self) -> State:
         """The state the next shot begins in: an open choice falls to its first option."""
@@ -221,22 +207,6 @@ class Session:
         if self.over:
             raise InputError(f"the match is over, {self.winner} won it: begin another on the set-up page")
         return resolve_pending(self._match.state, self._match.options)
-
-    def _strayed(self, seen: SeenShot) -> list[dict[str, Any]]:
-        """Balls that lie elsewhere than the shot before left them: somebody moved them (3.6), or a bump did."""
-        state = self._match.state
-        before = state.positions
-        if state.choice is not None or state.is_break:
-            return []
-        found = []
-        for ball, (x, y) in sorted(seen.shot.start.items()):
-            was = before.get(ball)
-            if ball == 0 or was is None:
-                continue
-            moved = ((x - was[0]) ** 2 + (y - was[1]) ** 2) ** 0.5
-            if moved > STRAYED_M:
-                found.append({"code": "moved-at-rest", "ball": ball, "mm": round(1000 * moved)})
-        return found
 
     # -- what people say -----------------------------------------------------------------------------------------
     def call(self, who: str, call: Any, claim: str | None = None) -> News:
@@ -328,28 +298,7 @@ class Session:
         given : keys of a ``setup`` line.
         """
         with self._lock:
-            state, names = self._match.state, self.players
-            line: dict[str, Any] = {
-                "shooter": names[state.shooter],
-                "break": False,
-                "on_table": sorted(state.on_table),
-                "positions": {str(b): list(at) for b, at in state.positions.items() if b in state.on_table},
-                "cue_ball": state.cue_ball.value,
-                "fouls_in_row": dict(zip(names, state.fouls_in_row, strict=True)),
-                "warned": dict(zip(names, state.warned, strict=True)),
-                "score": dict(zip(names, state.score, strict=True)),
-                "sets": dict(zip(names, state.sets, strict=True)),
-                "breaker": names[state.rack_breaker],
-                **{key: value for key, value in given.items() if value is not None},
-            }
-            if state.groups and "groups" not in line:
-                line["groups"] = {n: g.value for n, g in zip(names, state.groups, strict=True)}
-            if line["break"]:
-                for key in ("on_table", "positions", "groups", "fouls_in_row", "warned", "cue_ball", "breaker"):
-                    line.pop(key, None)
-            else:
-                on = set(line["on_table"]) | {0}
-                line["positions"] = {b: at for b, at in line["positions"].items() if int(b) in on}
+            line = fitting.setup_line(self._match, given)
             return self._enter(who, {"setup": line})
 
     def breaker(self, who: str, seat: int) -> News:
@@ -406,7 +355,7 @@ class Session:
         return self._enter(who, {"overrule": {"shot": shot, "shot_facts": dict(facts)}})
 
     def _apply(self, line: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
-        return tuple(_shown(ruling) for ruling in self._match.apply(line))
+        return tuple(standing.shown(ruling) for ruling in self._match.apply(line))
 
     def _commit(self, kind: str, who: str, body: Mapping[str, Any]) -> None:
         """Keep a line that was folded; unfold it where it cannot be kept."""
@@ -429,7 +378,7 @@ class Session:
 
     # -- shots ---------------------------------------------------------------------------------------------------
     def _shot_steps(self) -> list[Step]:
-        return [step for step in self._match.steps if isinstance(step.command, Shoot)]
+        return standing.shot_steps(self._match)
 
     def _shot(self, number: int) -> Step:
         steps = self._shot_steps()
@@ -444,7 +393,7 @@ class Session:
         return steps[-1], len(steps)
 
     def _readings(self, number: int) -> list[reading.Reading]:
-        return reading.readings(self._shot(number).line["shot"], call_shot=self.game in CALL_SHOT)
+        return reading.readings(self._shot(number).line["shot"], call_shot=self.game in standing.CALL_SHOT)
 
     def offers(self, number: int) -> list[dict[str, Any]]:
         """Readings of a shot with the ruling each would give, those that change nothing marked."""
@@ -465,7 +414,7 @@ class Session:
                         "detail": one.detail,
                         "at_s": one.at_s,
                         "changes": ruling.key() != now,
-                        "ruling": _brief(ruling),
+                        "ruling": standing.brief(ruling),
                     }
                 )
             return found
@@ -486,116 +435,18 @@ class Session:
     def view(self) -> dict[str, Any]:
         """How the match stands, as pages, overlay and other programs read it."""
         with self._lock:
-            state, options = self._match.state, self._match.options
-            names = options.players
-            steps = self._match.steps
-            rulings = [s.ruling for s in steps if s.ruling is not None]
-            shots = self._shot_steps()
+            match = self._match
+            corrected = {line.body["overrule"]["shot"] for line in self._script if "overrule" in line.body}
             return {
-                "players": list(names),
-                "game": options.game.value,
-                "rules": options.rules.name,
-                "race_to": options.race_to,
-                "points_to": options.points_to,
-                "break_order": options.break_order.value,
-                "shot_clock_s": options.shot_clock_s,
-                "table": options.table.to_json(),
-                "score": _by_name(names, state.score),
-                "groups": _by_name(names, [g.value for g in state.groups]) if state.groups else None,
-                "fouls_in_row": _by_name(names, state.fouls_in_row),
-                "shooter": None if state.lag_needed else names[state.shooter],
-                "cue_ball": state.cue_ball.value,
-                "break": state.is_break,
-                "push_out_allowed": state.push_out_allowed,
-                "on_table": sorted(state.on_table),
-                "choice": (
-                    {"player": names[state.choice.player], "options": [o.value for o in state.choice.options]}
-                    if state.choice
-                    else None
-                ),
+                **standing.standing(match),
                 "call": self._pending.call,
                 "claim": self._pending.claim,
-                "calls": self._calls(state),
-                "winner": self.winner,
-                "shots": len(shots),
-                "last": self._last_view(shots, rulings),
-                "history": [self._row(s) for s in steps[-HISTORY:] if s.ruling is not None],
+                "calls": standing.callable_now(match.state, match.options, self._check_call),
+                "last": standing.last(match, self._notes, corrected),
                 "undo": bool(self._script),
                 "redo": bool(self._withdrawn),
                 "paused": self.paused,
             }
-
-    def _calls(self, state: State) -> dict[str, Any]:
-        """What may be called for the next shot: balls, safety, push-out, and whether a call is wanted at all."""
-        if self.over or state.lag_needed:
-            return {"wanted": False, "balls": [], "safety": False, "push_out": False, "claims": []}
-        options = self._match.options
-        call_shot = options.game in CALL_SHOT and not (state.is_break and options.game is not Game.STRAIGHT_POOL)
-
-        def fine(call: Any, claim: str | None = None) -> bool:
-            try:
-                self._check_call(state, call, claim)
-            except InputError:
-                return False
-            return True
-
-        pocket = "foot-left"
-        balls = [b for b in sorted(state.object_balls) if fine({"ball": b, "pocket": pocket})] if call_shot else []
-        if options.game is Game.EIGHT_BALL and state.groups is not None:
-            own = state.groups[state.shooter].balls
-            balls = [b for b in balls if b in own or b == 8]
-        claims = [g for g in ("solids", "stripes") if call_shot and fine({"ball": 8, "pocket": pocket}, g)]
-        return {
-            "wanted": call_shot,
-            "balls": balls,
-            "safety": call_shot and fine("safety"),
-            "push_out": fine("push-out"),
-            "claims": claims,
-        }
-
-    def _last_view(self, shots: list[Step], rulings: list[Ruling]) -> dict[str, Any] | None:
-        if not rulings:
-            return None
-        ruling = rulings[-1]
-        view: dict[str, Any] = {"ruling": _shown(ruling), "shot": None}
-        if shots:
-            number = len(shots)
-            facts = shots[-1].line["shot"]
-            note = self._notes.get(number, {})
-            own = shots[-1].ruling
-            view["shot"] = {
-                "number": number,
-                "facts": {k: facts[k] for k in ("events", "start", "rest", "call", "observed") if k in facts},
-                "first": reading.first_contact(facts["events"]),
-                "paths": note.get("paths", {}),
-                "remarks": note.get("remarks", []),
-                "corrected": any(
-                    line.body["overrule"]["shot"] == number for line in self._script if "overrule" in line.body
-                ),
-                "ruling": _shown(own) if own is not None else None,
-                "start_s": note.get("start_s"),
-                "end_s": note.get("end_s"),
-            }
-        return view
-
-    def _row(self, step: Step) -> dict[str, Any]:
-        assert step.ruling is not None
-        return _brief(step.ruling)
-
-
-def _by_name(names: tuple[str, str], values: Sequence[Any]) -> dict[str, Any]:
-    return dict(zip(names, values, strict=True))
-
-
-def _shown(ruling: Ruling) -> dict[str, Any]:
-    return ruling.to_json()
-
-
-def _brief(ruling: Ruling) -> dict[str, Any]:
-    """What a line of history and a reading need."""
-    document = ruling.to_json()
-    keys = ("shot", "shooter", "legal", "enforced", "fouls", "p", "announce", "rack_winner", "next", "score")
-    return {key: document[key] for key in keys}
 
 
 __all__ = ["News", "Session"]

@@ -20,8 +20,9 @@ from railbird.live.config import Club, club_from
 from railbird.live.desk import Desk
 from railbird.live.hub import Hub
 from railbird.live.metrics import Metrics
+from railbird.live.parts import Parts
 from railbird.live.seen import CameraState, SeenShot
-from railbird.live.server import Parts, create_app
+from railbird.live.server import create_app
 from railbird.live.store import Store
 from tracking.events import AnyEvent, Contact, Pocketed, Point, RailHit, Shot, Strike
 

@@ -12,8 +12,9 @@ from fastapi.testclient import TestClient
 
 from railbird.live.access import Role
 from railbird.live.catalogue import page_words
+from railbird.live.parts import Parts
 from railbird.live.seen import CameraState
-from railbird.live.server import PAGES, Parts, create_app
+from railbird.live.server import PAGES, create_app
 from tests.railbird.live.rig import Player, hit, parts, rail
 
 HEADERS = {"x-railbird": "1"}
