@@ -46,6 +46,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     check_match(match, clip, at=8.3, out=made / "check")
     for language in ("hu", "et"):
         report.write(match, made / language, language=language)
+    report.write(ruled(0.0012, players=("Wolfeschlegelsteinhausenbergerdorff-Maximilian", "Ő")), made / "long")
     return made
 
 
@@ -102,8 +103,8 @@ def test_fits_is_clean_and_is_accessible(
     assert page.faults == []
 
 
-@pytest.mark.parametrize("language", ["hu", "et"])
-def test_other_languages_fit_the_phone(visit: Any, folder: Path, language: str) -> None:
+@pytest.mark.parametrize("language", ["hu", "et", "long"])
+def test_other_languages_and_long_names_fit_the_phone(visit: Any, folder: Path, language: str) -> None:
     page = visit(folder / language / "report.html", PHONE)
     assert wide(page) <= 360
     assert page.faults == []
