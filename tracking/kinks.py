@@ -6,7 +6,7 @@ bounded softly by the cloth's friction, each cut costs a penalty.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -120,6 +120,19 @@ def _fit(times: Floats, xy: Floats, weight: Floats, first: int, last: int) -> Pi
     m = a.T @ (a * w[:, None]) + np.diag([0.0, 1e-2, 1 / BEND**2])
     inverse = np.linalg.inv(m)
     return Piece(first, last, float(t[0]), float(t[-1]), mid, inverse @ (a.T @ (z * w[:, None])), inverse)
+
+
+def resting_piece(times: Floats, rest: Floats) -> Piece:
+    """The piece of a ball that lies at ``rest`` (2,) at ``times`` (k,)."""
+    c = np.zeros((3, 2))
+    c[0] = rest
+    spread = np.diag([1e-6, 1e-8, 1e-8])
+    return Piece(0, len(times) - 1, float(times[0]), float(times[-1]), float(times.mean()), c, spread)
+
+
+def shifted(piece: Piece, by: int) -> Piece:
+    """The same piece, counted from ``by`` looks earlier."""
+    return replace(piece, first=piece.first + by, last=piece.last + by)
 
 
 def crossing(left: Piece, right: Piece, margin: float) -> tuple[float, Floats, float]:

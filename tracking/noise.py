@@ -17,6 +17,7 @@ FAST = 0.4  # m/s
 GAP_S = 0.13  # three looks in a row lie within twice this
 MAD = 1.4826  # a normal distribution's sigma over the median of its size
 ENOUGH = 8
+CLEAR = 1.6  # along the motion the looks must scatter this much more than said before time stamps are blamed
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ def measure(tracks: Iterable[tuple[Floats, Floats, Floats]]) -> Noise:
     pulls = np.concatenate(across) if across else np.zeros(0)
     scale = float(np.clip(MAD * np.median(pulls), 1.0, 6.0)) if len(pulls) >= ENOUGH else 1.0
     rows = np.vstack(along) if along else np.zeros((0, 3))
-    if len(rows) < ENOUGH:
+    if len(rows) < ENOUGH or MAD * float(np.median(rows[:, 0] / (scale * rows[:, 1]))) < CLEAR:
         return Noise(scale, 0.0)
     # the bend of a sliding ball within three looks is a millimetre at most and stays in the scale
     excess = (MAD * rows[:, 0]) ** 2 - (scale * rows[:, 1]) ** 2

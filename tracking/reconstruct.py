@@ -11,7 +11,7 @@ from calibration.table import Table
 from tracking import motion, noise, pockets
 from tracking.impacts import Explainer, Trail, begins_at_rest, jumps_of, rests, tidy
 from tracking.joint import Fit, Kink, Path, solve
-from tracking.kinks import cut
+from tracking.kinks import cut, resting_piece, shifted
 from tracking.observations import Floats
 
 LEAD_S = 0.25  # looks kept before a ball starts and after it stops
@@ -81,14 +81,21 @@ def reconstruct(
             ends[b] = rest
             trails[b] = Trail(b, [], rest, [])
             continue
-        on = slice(*span)
+        on = slice(span[0], span[1])
         times, xy, cov = seen.times[on], seen.xy[on], seen.cov[on]
         times, xy, cov = pockets.on_cloth(times, xy, cov, table)
         if len(times) < 3:
             trails[b] = Trail(b, [], rest, [])
             continue
         sigma = float(np.sqrt(np.trace(cov.mean(axis=0)) / 2))
-        pieces, stray = tidy(cut(times, xy, cov), sigma)
+        lead = (times < seen.times[max(span[2] - 1, 0)]) & (np.hypot(*(xy - rest).T) < 5 * sigma + 0.004)
+        still = int(np.argmin(lead)) if not lead.all() else len(lead) - 1
+        if seen.rest is None or still < 3:
+            still = 0
+        # a ball that lay there cannot bend away: its looks at rest are a piece of their own
+        pieces = [resting_piece(times[:still], rest)] if still else []
+        pieces += [shifted(p, still) for p in cut(times[still:], xy[still:], cov[still:])]
+        pieces, stray = tidy(pieces, sigma)
         good = np.ones(len(times), dtype=np.bool_)
         good[stray] = False
         if not good.any():
@@ -145,8 +152,9 @@ def _frame(looks: Mapping[int, Looks], begin_s: float, end_s: float) -> float:
     return float(np.median(np.diff(times))) if len(times) > 2 else 1 / 30
 
 
-def moving_span(seen: Looks, rest: Floats, vanished: bool) -> tuple[int, int] | None:
-    """First and last (exclusive) look of the part in which the ball moves, with a lead; None where it does not."""
+def moving_span(seen: Looks, rest: Floats, vanished: bool) -> tuple[int, int, int] | None:
+    """First and last (exclusive) look of the part in which the ball moves, with a lead, and the first look clearly away
+    from ``rest``; None where it does not move."""
     sigma = np.sqrt(np.trace(seen.cov, axis1=1, axis2=2) / 2)
     off = np.hypot(*(seen.xy - rest).T)
     far = off > np.maximum(4.5 * sigma, 0.005)
@@ -169,7 +177,7 @@ def moving_span(seen: Looks, rest: Floats, vanished: bool) -> tuple[int, int] | 
     t = seen.times
     begin = int(np.searchsorted(t, t[first] - LEAD_S))
     finish = int(np.searchsorted(t, t[min(max(last, first + 1), len(t) - 1)] + LEAD_S, side="right"))
-    return begin, finish
+    return begin, finish, first
 
 
 def _fit(
