@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from sample_videos.optics import compiled, inlined, lamp_seen, light_at, ray
-from sample_videos.relief import APRON, CAP, CLOTH, CUSHION, FACE, POCKET, meet
+from sample_videos.relief import APRON, CAP, CLOTH, CUSHION, FACE, POCKET, WORLD, meet
 
 
 @inlined
@@ -33,7 +33,7 @@ def texel(tex, u, v, out):  # type: ignore[no-untyped-def]
 
 @inlined
 def shade(cls, x, y, z, dx, dy, dz, foot, tab, pockets, lamps, rects, colours, cloth, grain, floor, wall, marks, opt,
-          lit, out, tmp):  # type: ignore[no-untyped-def]  # fmt: skip
+          lit, ground, out, tmp):  # type: ignore[no-untyped-def]  # fmt: skip
     """Colour of a surface point seen along (dx, dy, dz); ``foot`` is a pixel's size there, ``lit`` the light on the bed."""
     for c in range(3):
         tmp[c] = colours[0, c]
@@ -161,22 +161,12 @@ def shade(cls, x, y, z, dx, dy, dz, foot, tab, pockets, lamps, rects, colours, c
     # the room
     if z <= tab[6] + 1e-3:
         texel(floor, x * opt[14] * floor.shape[1], y * opt[14] * floor.shape[0], out)
-        for k in range(lamps.shape[0]):
-            # the table keeps its own lamps from the floor under it
-            t = (0.0 - z) / (lamps[k, 2] - z)
-            bx = x + (lamps[k, 0] - x) * t
-            by = y + (lamps[k, 1] - y) * t
-            e = max(max(-bx, bx - w), max(-by, by - length)) - tab[4]
-            if e > 0:
-                lx = lamps[k, 0] - x
-                ly = lamps[k, 1] - y
-                lz = lamps[k, 2] - z
-                d2 = lx * lx + ly * ly + lz * lz
-                q = min(1.0, e / 0.2) * lz * lz / (d2 * d2)
-                for c in range(3):
-                    tmp[c] += lamps[k, 5 + c] * q
+        texel(
+            ground, (x - w / 2) / opt[16] * 0.5 * (ground.shape[1] - 2) + 0.5 * ground.shape[1] - 0.5,
+            (y - length / 2) / opt[17] * 0.5 * (ground.shape[0] - 2) + 0.5 * ground.shape[0] - 0.5, tmp,
+        )  # fmt: skip
         for c in range(3):
-            out[c] *= tmp[c] + opt[15] * colours[0, c]
+            out[c] *= tmp[c]
     else:
         if abs(dx) * opt[17] > abs(dy) * opt[16]:
             u = y
@@ -203,11 +193,38 @@ def bed_light(lamps, ambient, w, length, height, lit):  # type: ignore[no-untype
 
 
 @compiled
+def floor_light(lamps, ambient, w, length, edge, z, half_x, half_y, share, ground):  # type: ignore[no-untyped-def]
+    """Fill ``ground`` (rows, cols, 3) with the light on the floor; the table keeps its lamps from what is under it."""
+    rows = ground.shape[0]
+    cols = ground.shape[1]
+    for i in range(rows):
+        for j in range(cols):
+            x = w / 2 + (j + 0.5 - 0.5 * cols) / (0.5 * (cols - 2)) * half_x
+            y = length / 2 + (i + 0.5 - 0.5 * rows) / (0.5 * (rows - 2)) * half_y
+            for c in range(3):
+                ground[i, j, c] = ambient[c] * (1 + share)
+            for k in range(lamps.shape[0]):
+                t = (0.0 - z) / (lamps[k, 2] - z)
+                bx = x + (lamps[k, 0] - x) * t
+                by = y + (lamps[k, 1] - y) * t
+                e = max(max(-bx, bx - w), max(-by, by - length)) - edge
+                if e > 0:
+                    lx = lamps[k, 0] - x
+                    ly = lamps[k, 1] - y
+                    lz = lamps[k, 2] - z
+                    d2 = lx * lx + ly * ly + lz * lz
+                    q = min(1.0, e / 0.2) * lz * lz / (d2 * d2)
+                    for c in range(3):
+                        ground[i, j, c] += lamps[k, 5 + c] * q
+
+
+@compiled
 def cast(cam, height, width, per_side, tab, pockets, mouths, lamps, rects, colours, cloth, grain, floor, wall, marks, opt, lit,
-         image, place, kinds, far):  # type: ignore[no-untyped-def]  # fmt: skip
+         ground, image, place, kinds, far):  # type: ignore[no-untyped-def]  # fmt: skip
     """Fill ``image`` (h, w, 3), ``place`` (h, w, 3) metres, ``kinds`` (h, w), ``far`` (h, w) metres along the ray.
 
     A pixel is drawn from ``per_side`` squared samples where its surroundings are not all of one kind, else from one.
+    The open cloth, most of many pictures, is met and shaded without a call.
     """
     hit = np.zeros(4)
     out = np.zeros(3)
@@ -215,46 +232,102 @@ def cast(cam, height, width, per_side, tab, pockets, mouths, lamps, rects, colou
     ox = cam[14]
     oy = cam[15]
     oz = cam[16]
+    w = tab[0]
+    length = tab[1]
+    top = tab[2]
+    inner = 0.12  # metres from the nose lines: no pocket, cushion or shade of one comes so far
     for v in range(height):
         for u in range(width):
             dx, dy, dz = ray(cam, float(u), float(v))
+            if dz < -1e-6:
+                t = -oz / dz
+                x = ox + dx * t
+                y = oy + dy * t
+                if inner < x < w - inner and inner < y < length - inner:
+                    q = (top - oz) / dz
+                    if inner < ox + dx * q < w - inner and inner < oy + dy * q < length - inner:
+                        kinds[v, u] = CLOTH
+                        far[v, u] = t
+                        place[v, u, 0] = x
+                        place[v, u, 1] = y
+                        place[v, u, 2] = 0.0
+                        continue
             kinds[v, u] = meet(ox, oy, oz, dx, dy, dz, tab, pockets, mouths, opt, hit)
             far[v, u] = hit[3]
             place[v, u, 0] = hit[0]
             place[v, u, 1] = hit[1]
             place[v, u, 2] = hit[2]
+    lit_rows = lit.shape[0] - 1
+    lit_cols = lit.shape[1] - 1
+    tex_rows = cloth.shape[0] - 1
+    tex_cols = cloth.shape[1] - 1
     for v in range(height):
         for u in range(width):
             kind = kinds[v, u]
+            x = place[v, u, 0]
+            y = place[v, u, 1]
+            if kind == CLOTH and inner < x < w - inner and inner < y < length - inner:
+                fu = (x + 0.2) / (w + 0.4) * lit_cols
+                fv = (y + 0.2) / (length + 0.4) * lit_rows
+                i = int(fv)
+                j = int(fu)
+                a = fu - j
+                b = fv - i
+                gu = (x + 0.1) / (w + 0.2) * tex_cols
+                gv = (y + 0.1) / (length + 0.2) * tex_rows
+                m = int(gv)
+                n = int(gu)
+                c1 = gu - n
+                d1 = gv - m
+                g = grain[int(y * 900 + 2560) & 255, int(x * 900 + 2560) & 255]
+                g = 1 + opt[1] * g * min(1.0, 0.0015 * cam[0] / far[v, u])
+                for c in range(3):
+                    e = (lit[i, j, c] * (1 - a) + lit[i, j + 1, c] * a) * (1 - b)
+                    e += (lit[i + 1, j, c] * (1 - a) + lit[i + 1, j + 1, c] * a) * b
+                    k = (cloth[m, n, c] * (1 - c1) + cloth[m, n + 1, c] * c1) * (1 - d1)
+                    k += (cloth[m + 1, n, c] * (1 - c1) + cloth[m + 1, n + 1, c] * c1) * d1
+                    image[v, u, c] = e * k * g
+                continue
             n = 1
             if kind == CAP:
                 n = per_side
-            else:
+            elif per_side > 1:
                 for i in range(max(0, v - 1), min(height, v + 2)):
                     for j in range(max(0, u - 1), min(width, u + 2)):
                         if kinds[i, j] != kind:
                             n = per_side
-            b = 0.0
-            g = 0.0
-            r = 0.0
+            if n == 1 and kind == WORLD and place[v, u, 2] <= tab[6] + 1e-3:
+                texel(floor, x * opt[14] * floor.shape[1], y * opt[14] * floor.shape[0], out)
+                gu = (x - w / 2) / opt[16] * 0.5 * (ground.shape[1] - 2) + 0.5 * ground.shape[1] - 0.5
+                gv = (y - length / 2) / opt[17] * 0.5 * (ground.shape[0] - 2) + 0.5 * ground.shape[0] - 0.5
+                texel(ground, gu, gv, tmp)
+                for c in range(3):
+                    image[v, u, c] = out[c] * tmp[c]
+                continue
+            bb = 0.0
+            gg = 0.0
+            rr = 0.0
             for i in range(n):
                 for j in range(n):
-                    dx, dy, dz = ray(cam, u + (j + 0.5) / n - 0.5, v + (i + 0.5) / n - 0.5)
                     if n > 1:
+                        dx, dy, dz = ray(cam, u + (j + 0.5) / n - 0.5, v + (i + 0.5) / n - 0.5)
                         kind = meet(ox, oy, oz, dx, dy, dz, tab, pockets, mouths, opt, hit)
                     else:
-                        hit[0] = place[v, u, 0]
-                        hit[1] = place[v, u, 1]
+                        hit[0] = x
+                        hit[1] = y
                         hit[2] = place[v, u, 2]
                         hit[3] = far[v, u]
+                        dx = (hit[0] - ox) / hit[3]
+                        dy = (hit[1] - oy) / hit[3]
+                        dz = (hit[2] - oz) / hit[3]
                     shade(
                         kind, hit[0], hit[1], hit[2], dx, dy, dz, hit[3] / cam[0], tab, pockets, lamps, rects, colours, cloth,
-                        grain, floor, wall, marks, opt, lit, out, tmp,
+                        grain, floor, wall, marks, opt, lit, ground, out, tmp,
                     )  # fmt: skip
-                    b += out[0]
-                    g += out[1]
-                    r += out[2]
+                    bb += out[0]
+                    gg += out[1]
+                    rr += out[2]
             k = 1.0 / (n * n)
-            image[v, u, 0] = b * k
-            image[v, u, 1] = g * k
-            image[v, u, 2] = r * k
+            image[v, u, 0] = bb * k
+            image[v, u, 1] = gg * k
+            image[v, u, 2] = rr * k

@@ -165,9 +165,13 @@ class Stage:
         )  # fmt: skip
         lit = np.zeros((60, 40, 3), np.float32)
         cast_table.bed_light(self.lamps, self.ambient, w, length, 0.01, lit)
+        ground = np.zeros((96, 96, 3), np.float32)
+        cast_table.floor_light(
+            self.lamps, self.ambient, w, length, r.width, FLOOR_Z, half[0], half[1], room.floor_light, ground
+        )
         parts = (
             tab, pockets, mouth_polygons(table, r.cushion_width), self.lamps, self.rects, colours, cloth_texture(cloth, w, length, rng, per_metre),
-            grain_tile(), floor_texture(room, rng), wall_texture(room, rng), marks, opt, lit,
+            grain_tile(), floor_texture(room, rng), wall_texture(room, rng), marks, opt, lit, ground,
         )  # fmt: skip
         self.light = np.zeros((h, wd, 3), np.float32)
         self.place = np.zeros((h, wd, 3), np.float32)

@@ -63,6 +63,24 @@ def region(x, y, tab, pockets, mouths):  # type: ignore[no-untyped-def]
 
 
 @inlined
+def slab(ox, oy, oz, ix, iy, iz, x0, x1, y0, y1, z0, z1):  # type: ignore[no-untyped-def]
+    """Distance at which a ray (origin, reciprocal direction) enters a box, or -1."""
+    a = (x0 - ox) * ix
+    b = (x1 - ox) * ix
+    ta = min(a, b)
+    tb = max(a, b)
+    a = (y0 - oy) * iy
+    b = (y1 - oy) * iy
+    ta = max(ta, min(a, b))
+    tb = min(tb, max(a, b))
+    a = (z0 - oz) * iz
+    b = (z1 - oz) * iz
+    ta = max(ta, min(a, b))
+    tb = min(tb, max(a, b))
+    return ta if ta < tb else -1.0
+
+
+@inlined
 def meet(ox, oy, oz, dx, dy, dz, tab, pockets, mouths, opt, hit):  # type: ignore[no-untyped-def]
     """First surface a ray meets: its class; the point and the distance go to ``hit`` (4,)."""
     top = tab[2]
@@ -111,55 +129,24 @@ def meet(ox, oy, oz, dx, dy, dz, tab, pockets, mouths, opt, hit):  # type: ignor
         # beside the table: its side, its legs, the floor or a wall
     best = 1e9
     cls = WORLD
-    for part in range(5):
-        if part == 0:
-            x0 = -tab[4]
-            x1 = tab[0] + tab[4]
-            y0 = -tab[4]
-            y1 = tab[1] + tab[4]
-            z0 = -tab[5]
-            z1 = top
-        else:
-            e = 0.16
-            i = (part - 1) % 2
-            j = (part - 1) // 2
-            x0 = 0.02 + i * (tab[0] - 0.04 - e)
-            x1 = x0 + e
-            y0 = 0.12 + j * (tab[1] - 0.24 - e)
-            y1 = y0 + e
-            z0 = tab[6]
-            z1 = -tab[5]
-        ta = 0.0
-        tb = best
-        for axis in range(3):
-            if axis == 0:
-                o = ox
-                d = dx
-                lo = x0
-                hi = x1
-            elif axis == 1:
-                o = oy
-                d = dy
-                lo = y0
-                hi = y1
-            else:
-                o = oz
-                d = dz
-                lo = z0
-                hi = z1
-            if abs(d) < 1e-9:
-                if o < lo or o > hi:
-                    tb = -1.0
-            else:
-                q0 = (lo - o) / d
-                q1 = (hi - o) / d
-                if q0 > q1:
-                    q0, q1 = q1, q0
-                ta = max(ta, q0)
-                tb = min(tb, q1)
-        if ta < tb and ta > 0.01 and ta < best:
-            best = ta
-            cls = APRON
+    ix = 1.0 / dx if abs(dx) > 1e-9 else 1e9
+    iy = 1.0 / dy if abs(dy) > 1e-9 else 1e9
+    iz = 1.0 / dz if abs(dz) > 1e-9 else 1e9
+    rim = tab[4]
+    # the body; then, where the ray passes through the room under it, the four legs
+    t = slab(ox, oy, oz, ix, iy, iz, -rim, tab[0] + rim, -rim, tab[1] + rim, -tab[5], top)
+    if 0.01 < t < best:
+        best = t
+        cls = APRON
+    if slab(ox, oy, oz, ix, iy, iz, 0.0, tab[0], 0.1, tab[1] - 0.1, tab[6], -tab[5]) > 0.01:
+        e = 0.16
+        for part in range(4):
+            x0 = 0.02 + (part % 2) * (tab[0] - 0.04 - e)
+            y0 = 0.12 + (part // 2) * (tab[1] - 0.24 - e)
+            t = slab(ox, oy, oz, ix, iy, iz, x0, x0 + e, y0, y0 + e, tab[6], -tab[5])
+            if 0.01 < t < best:
+                best = t
+                cls = APRON
     if dz < -1e-6:
         t = (tab[6] - oz) / dz
         if t < best:
