@@ -12,6 +12,7 @@ from calibration.pose import camera_from_corners
 from calibration.result import Calibration
 from calibration.table import Table
 
+WORST_COST = 12.0  # of the fit, lens included
 WORST_PX = 0.012  # of the picture's longer side: how far corners may be from any picture of a table
 
 
@@ -57,9 +58,9 @@ def from_corners(
     world = np.array([table.corners[name] for name in ("head-left", "head-right", "foot-right", "foot-left")])
     seen = best.camera.project(world, table.nose_height)
     off = np.array([np.linalg.norm(ordered - point, axis=1).min() for point in seen])
-    if off.max() > WORST_PX * max(width, height):
+    if off.max() > WORST_PX * max(width, height) or best.cost > WORST_COST:
         raise InputError(
-            f"corners are {off.max():.0f} pixels from any view of a table twice as long as wide: check their places and order"
+            f"corners are {off.max():.0f} pixels from any usual view of a table twice as long as wide: check their places"
         )
     notes = ("corners-by-hand",) if length_m is not None else ("corners-by-hand", "length-assumed")
     return Calibration(table, best.camera, float(np.sqrt(np.mean(off**2))), {}, 0.5, notes)
@@ -84,4 +85,4 @@ def _counter_clockwise(
     longest = float(np.linalg.norm(ring - np.roll(ring, 1, axis=0), axis=1).max())
     if abs(area) < 0.02 * longest**2:
         raise InputError("corners lie nearly on one line: check their places")
-    return ring[::-1] if area > 0 else ring
+    return np.asarray(ring[::-1] if area > 0 else ring, dtype=np.float64)

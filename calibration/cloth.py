@@ -209,7 +209,7 @@ def _same_hue(mask: Mask, light: npt.NDArray[np.float32], hue: npt.NDArray[np.fl
         return None
     votes = np.bincount(labels[inside], minlength=count)
     votes[0] = 0
-    return (labels == int(votes.argmax())).astype(np.uint8) * 255
+    return np.asarray((labels == int(votes.argmax())).astype(np.uint8) * 255, dtype=np.uint8)
 
 
 def _outlined(mask: Mask, scale: float) -> Region | None:
@@ -229,8 +229,8 @@ def _outlined(mask: Mask, scale: float) -> Region | None:
     return Region(filled, _points(contour), _points(hull), area, scale)
 
 
-def _points(contour: npt.NDArray[np.int32]) -> Floats:
-    return np.asarray(contour.reshape(-1, 2), dtype=np.float64)
+def _points(contour: npt.ArrayLike) -> Floats:
+    return np.asarray(contour, dtype=np.float64).reshape(-1, 2)
 
 
 def _promise(region: Region) -> float:
@@ -248,7 +248,7 @@ def _promise(region: Region) -> float:
 
 def _same(a: Region, b: Region) -> float:
     both = np.count_nonzero(a.mask & b.mask)
-    return both / max(np.count_nonzero(a.mask | b.mask), 1)
+    return float(both) / max(float(np.count_nonzero(a.mask | b.mask)), 1.0)
 
 
 # -- four sides ------------------------------------------------------------------------------------------------------
@@ -261,7 +261,7 @@ def quads(region: Region, limit: int = 3) -> list[Quad]:
     cv2.fillConvexPoly(hull_mask, region.hull.astype(np.int32), 255)
     line_art = np.full_like(region.mask, 255)
     line_art[region.contour[:, 1].astype(np.int64), region.contour[:, 0].astype(np.int64)] = 0
-    far = cv2.distanceTransform(line_art, cv2.DIST_L2, 3)
+    far = np.asarray(cv2.distanceTransform(line_art, cv2.DIST_L2, 3), dtype=np.float32)
     for four in combinations(range(len(lines)), 4):
         corners = _corners_of([lines[k] for k in four])
         if corners is None or np.abs(corners - (width / 2, height / 2)).max() > 3 * max(width, height):
@@ -269,7 +269,7 @@ def quads(region: Region, limit: int = 3) -> list[Quad]:
         drawn = np.zeros_like(region.mask)
         cv2.fillConvexPoly(drawn, (corners * 16).round().astype(np.int32), 255, shift=4)
         union = np.count_nonzero(drawn | hull_mask)
-        overlap = np.count_nonzero(drawn & hull_mask) / max(union, 1)
+        overlap = float(np.count_nonzero(drawn & hull_mask)) / max(float(union), 1.0)
         if overlap < 0.6:
             continue
         support = np.array([_support(far, corners[k], corners[(k + 1) % 4]) for k in range(4)])

@@ -61,7 +61,7 @@ def ridges(
     strip = cut(image, camera, table, rail, s_all, (reach[0] - margin, reach[1] + margin), height)
     rows = len(s_all) // group
     lab = strip.lab.reshape(rows, group, len(strip.d), 3).mean(axis=1)
-    seen = strip.seen.reshape(rows, group, len(strip.d)).all(axis=(1, 2))
+    seen = np.asarray(strip.seen.reshape(rows, group, len(strip.d)).all(axis=(1, 2)), dtype=np.bool_)
     s = s_all.reshape(rows, group).mean(axis=1)
     if np.count_nonzero(seen) < 8:
         return []
@@ -113,7 +113,7 @@ def _follow(
         if np.count_nonzero(again) < 8:
             return None
         good = again
-    share = np.count_nonzero(good) / max(np.count_nonzero(seen), 1)
+    share = float(good.sum()) / max(float(seen.sum()), 1.0)
     return Ridge(float(np.median(at[good])), strength, s[good], at[good], float(share))
 
 

@@ -154,6 +154,8 @@ def hypotheses(picture: Picture, table: Table) -> list[Found]:
     ends: list[Floats] = []
     for _, camera, _, region, quad in looked[:3]:
         result = refine(picture, camera, table, region, quad)
+        if result is None:
+            continue
         seen_at = result.fit.camera.project(rectangle(table.width_m, table.length_m, 0.0), table.nose_height)
         if all(np.abs(seen_at - other).max() > near for other in ends):
             found.append(result)
@@ -169,23 +171,30 @@ def _readings(camera: Camera, region: Region, table: Table) -> list[Camera]:
     One takes it that the region ends where cloth meets rail; others that at cushions that face the camera, which may
     lie in their own shade and not be seen as the same cloth, it ends with the bed.
     """
-    eye = camera.position
-    w, length = table.width_m, table.length_m
-    gap = {"head": eye[1], "foot": length - eye[1], "left": eye[0], "right": w - eye[0]}
-    facing = [rail for rail in RAILS if gap[rail] > 0.8 * eye[2]]
+    facing = _facing(camera, table, 0.8)
     cameras = []
     for count in range(len(facing) + 1):
         for shaded in combinations(facing, count):
             now = camera
             for reach in (0.10, 0.05):
-                runs = _outline_runs(now, region, table, shaded, reach)
+                # the first camera took every side for a joint: by that the outline is shared out at first
+                runs = _outline_runs(now, region, table, shaded, reach, shaded if reach < 0.1 else ())
                 if len(runs) >= 3:
                     now = fit(now, table, Evidence(edges=runs), rounds=12).camera
             cameras.append(now)
     return cameras
 
 
-def _outline_runs(camera: Camera, region: Region, table: Table, shaded: tuple[str, ...], reach: float) -> list[EdgeRun]:
+def _facing(camera: Camera, table: Table, flatness: float) -> list[str]:
+    """Rails whose cushions face the camera, which stands lower than its distance from them times 1/``flatness``."""
+    eye = camera.position
+    gap = {"head": eye[1], "foot": table.length_m - eye[1], "left": eye[0], "right": table.width_m - eye[0]}
+    return [rail for rail in RAILS if gap[rail] > flatness * eye[2]]
+
+
+def _outline_runs(
+    camera: Camera, region: Region, table: Table, shaded: tuple[str, ...], reach: float, sunk: tuple[str, ...]
+) -> list[EdgeRun]:
     """The region's outline, shared out to the rails near which it runs."""
     height, width = region.mask.shape
     contour = region.contour
@@ -193,7 +202,7 @@ def _outline_runs(camera: Camera, region: Region, table: Table, shaded: tuple[st
     pixels = (contour[free] + 0.5) * region.scale - 0.5
     runs = []
     for rail in RAILS:
-        level, outside = (0.0, 0.0) if rail in shaded else (RAIL_TOP_M, JOINT_PRIOR[0])
+        level, outside = (0.0, 0.0) if rail in sunk else (RAIL_TOP_M, JOINT_PRIOR[0])
         place = camera.unproject(pixels, level)
         x, y = place.T
         s = x if rail in ("head", "foot") else y
@@ -209,7 +218,7 @@ def _outline_runs(camera: Camera, region: Region, table: Table, shaded: tuple[st
     return runs
 
 
-def refine(picture: Picture, camera: Camera, table: Table, region: Region, quad: Quad) -> Found:
+def refine(picture: Picture, camera: Camera, table: Table, region: Region, quad: Quad) -> Found | None:
     """Fits a hypothesis to the sights and edges near where it puts them."""
     sights: list[Sight] = []
     setback = SETBACK_PRIOR[0]
@@ -224,6 +233,8 @@ def refine(picture: Picture, camera: Camera, table: Table, region: Region, quad:
         joints = joint_runs(picture, camera, table, result.joint_m, 0.02 if window > 0.1 else 0.012)
     joints = joint_runs(picture, camera, table, JOINT_PRIOR[0], 0.012)
     evidence = Evidence(sights, joints)
+    if not sights and not joints:
+        return None
     result = fit(camera, table, evidence, setback_m=setback)
     cover, beyond = coverage(region, result.camera, table, result.joint_m)
     score = cover - beyond + _agreement(result, evidence)
@@ -239,7 +250,7 @@ def _agreement(result: Fit, evidence: Evidence) -> float:
     )
     true = float(np.mean(result.edge_px < limit)) if len(result.edge_px) else 0.0
     rails = len({run.rail for run in evidence.edges})
-    return 0.04 * worth + 0.08 * rails * true
+    return float(0.04 * worth + 0.08 * rails * true)
 
 
 def finish(picture: Picture, found: Found, table: Table) -> Found:
@@ -250,10 +261,18 @@ def finish(picture: Picture, found: Found, table: Table) -> Found:
         again = find_sights(picture, result.camera, table, 0.02)
         sights = again if len(again) >= len(sights) - 2 else sights
         noses = nose_runs(picture, result.camera, table, window)
+        if pinned:
+            # of a cushion that faces a low camera face and top are seen, and the edge between them only at times
+            low = _facing(result.camera, table, 1.2)
+            noses = [run for run in noses if run.rail not in low]
         joints = joint_runs(picture, result.camera, table, result.joint_m, 0.010)
         evidence = Evidence(sights, noses + joints)
+        if not sights and not evidence.edges:
+            break
         result = fit(result.camera, table, evidence, joint_m=result.joint_m, setback_m=result.setback_m)
-        if pinned:
+        eye, middle = result.camera.position, np.array([table.width_m / 2, table.length_m / 2])
+        if pinned and np.linalg.norm(eye[:2] - middle) < 0.6 * eye[2]:
+            # only from above is a stretch told apart from a tilt
             free = fit(
                 result.camera, table, evidence, joint_m=result.joint_m, setback_m=result.setback_m, stretched=True
             )
@@ -291,7 +310,7 @@ def _member(region: Region, pixels: Floats) -> Floats:
 
 def _apart(a: Found, b: Found) -> bool:
     both = np.count_nonzero(a.region.mask & b.region.mask)
-    return both < 0.3 * min(np.count_nonzero(a.region.mask), np.count_nonzero(b.region.mask))
+    return bool(both < 0.3 * min(np.count_nonzero(a.region.mask), np.count_nonzero(b.region.mask)))
 
 
 def check(found: Found) -> None:

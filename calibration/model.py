@@ -14,7 +14,7 @@ from calibration.strips import RAIL_TOP_M, rail_axes, rail_point
 from calibration.table import Table
 
 FOCAL_PRIOR = (1.1, 0.4)  # of the picture's longer side: median, and standard deviation of the logarithm
-BEND_PRIOR = 0.03  # standard deviation of the share by which a lens moves the middle of the picture's short edges
+BEND_PRIOR = 0.05  # standard deviation of the share by which a lens moves the middle of the picture's short edges
 #: Prior of the cloth's edge behind the nose line and of the sights behind it: mean and standard deviation, metres.
 JOINT_PRIOR = (0.050, 0.008)
 SETBACK_PRIOR = (0.0937, 0.016)
@@ -192,7 +192,7 @@ def _thinned(run: EdgeRun) -> npt.NDArray[np.int64]:
 def _pixels_per_metre(camera: Camera, points: Floats) -> Floats:
     step = np.linalg.norm(camera.project(points + np.array([0.01, 0, 0])) - camera.project(points), axis=1)
     other = np.linalg.norm(camera.project(points + np.array([0, 0.01, 0])) - camera.project(points), axis=1)
-    return np.nan_to_num(np.sqrt(step * other) / 0.01, nan=1.0)
+    return np.asarray(np.nan_to_num(np.sqrt(step * other) / 0.01, nan=1.0), dtype=np.float64)
 
 
 def fit(
@@ -249,7 +249,9 @@ def fit(
         improved = False
         for _ in range(6):
             try:
-                step = np.linalg.solve(normal + damping * np.diag(np.diag(normal) + 1e-12), -right)
+                step = np.asarray(
+                    np.linalg.solve(normal + damping * np.diag(np.diag(normal) + 1e-12), -right), np.float64
+                )
             except np.linalg.LinAlgError:
                 damping *= 10
                 continue
@@ -274,7 +276,8 @@ def fit(
     good = pixels[pixels < limit]
     rms = float(np.sqrt(np.mean(good**2))) if len(good) else float("inf")
     weight = _weights(residual)
-    covariance = np.linalg.pinv(jacobian.T @ (jacobian * weight[:, None]))[:10, :10]
+    normal = jacobian.T @ (jacobian * weight[:, None])
+    covariance = np.asarray(np.linalg.pinv(normal)[:10, :10], dtype=np.float64)
     return Fit(camera, float(state.joint), float(state.setback), cost, rms, edge_px, sight_px, covariance)
 
 

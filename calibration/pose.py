@@ -12,7 +12,6 @@ from calibration.model import FOCAL_PRIOR, Evidence, Fit, fit
 from calibration.strips import RAIL_TOP_M
 from calibration.table import Table
 
-
 STRETCH_COST = 4.0  # by which a stretched picture must explain the corners better to be believed
 STRETCHES = (9 / 10, 10 / 9)
 
@@ -83,7 +82,7 @@ def camera_from_corners(
         matrix = np.array([[focal, 0, centre[0]], [0, focal, centre[1]], [0, 0, 1.0]])
         solved = cv2.solvePnPGeneric(flat, corners.astype(np.float64), matrix, None, flags=cv2.SOLVEPNP_IPPE)
         for rvec, tvec in zip(solved[1], solved[2], strict=True):
-            rotation, _ = cv2.Rodrigues(rvec)
+            rotation = np.asarray(cv2.Rodrigues(rvec)[0], dtype=np.float64)
             camera = Camera(
                 width, height, float(focal), centre, np.zeros(2), rotation, tvec.ravel() - rotation @ raised
             )
@@ -102,7 +101,10 @@ def camera_from_corners(
         # a recording of a screen is often stretched from 16:10 to 16:9 or the like
         for aspect in STRETCHES:
             stretched = replace(usual[1], aspect=aspect)
-            fits.append(fit(stretched, table, evidence, joint_m=joint_m, distortion=False, stretched=True))
+            trial = fit(stretched, table, evidence, joint_m=joint_m, distortion=False, stretched=True)
+            eye = trial.camera.position - (table.width_m / 2, table.length_m / 2, 0)
+            if np.hypot(eye[0], eye[1]) < 0.6 * eye[2]:  # only from above is a stretch told apart from a tilt
+                fits.append(trial)
     found = min(fits, key=lambda f: f.cost + (0 if f.camera.aspect == 1 else STRETCH_COST))
     if found.camera.position[2] < 0.15:
         raise ValueError("no camera above the table sees these corners")

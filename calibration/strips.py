@@ -95,11 +95,12 @@ def cut(
     d = np.linspace(reach[0], reach[1], columns)
     maps = _maps(camera, table, rail, s, d, height)
     seen = (maps >= 0).all(axis=2) & (maps[..., 0] <= image.shape[1] - 1) & (maps[..., 1] <= image.shape[0] - 1)
-    picture = cv2.remap(image, maps, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    u, v = np.ascontiguousarray(maps[..., 0]), np.ascontiguousarray(maps[..., 1])
+    picture = cv2.remap(image, u, v, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     if picture.ndim == 3:
-        lab = cv2.cvtColor(picture.astype(np.float32) / 255, cv2.COLOR_BGR2LAB)
+        lab = np.asarray(cv2.cvtColor(picture.astype(np.float32) / 255, cv2.COLOR_BGR2LAB), dtype=np.float32)
     else:
-        lab = picture.astype(np.float32)[..., None] * (100 / 255)
+        lab = np.asarray(picture.astype(np.float32)[..., None] * (100 / 255), dtype=np.float32)
     return Strip(rail, s, d, lab, seen, across / max(columns - 1, 1))
 
 

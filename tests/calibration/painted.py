@@ -1,0 +1,88 @@
+"""Simple painted tables for tests: flat colours, projected through a known camera, no renderer needed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from calibration.camera import Camera, Floats
+from calibration.table import Table
+
+Picture = npt.NDArray[np.uint8]
+RAIL_TOP = 0.041
+CUSHION = 0.05
+RAIL = 0.135
+
+
+@dataclass(frozen=True, slots=True)
+class Paint:
+    """Colours (BGR) of what is painted."""
+
+    cloth: tuple[int, int, int] = (170, 110, 30)
+    rail: tuple[int, int, int] = (40, 45, 50)
+    floor: tuple[int, int, int] = (95, 105, 115)
+    sight: tuple[int, int, int] = (235, 235, 235)
+
+
+def rectangle(table: Table, margin: float) -> Floats:
+    w, length, m = table.width_m, table.length_m, margin
+    return np.array([[-m, -m], [w + m, -m], [w + m, length + m], [-m, length + m]])
+
+
+def paint(camera: Camera, table: Table, colours: Paint | None = None, noise: float = 2.0, seed: int = 0) -> Picture:
+    """(h, w, 3) picture of a table: floor, rails with sights, cushions lighter than the bed, shadow, pockets."""
+    colours = colours or Paint()
+    factor = 2
+    big = camera.scaled(factor)
+    out = np.full((big.height, big.width, 3), colours.floor, dtype=np.float32)
+
+    def fill(points: Floats, height: float, colour: npt.ArrayLike) -> None:
+        steps = np.linspace(0, 1, 24, endpoint=False)[:, None]
+        dense = np.concatenate([a + steps * (b - a) for a, b in zip(points, np.roll(points, -1, axis=0), strict=True)])
+        pixels = (big.project(dense, height) * 16).round().astype(np.int32)
+        cv2.fillPoly(out, [pixels], np.asarray(colour, dtype=np.float64).tolist(), cv2.LINE_AA, 4)
+
+    cloth = np.array(colours.cloth, dtype=np.float64)
+    fill(rectangle(table, CUSHION + RAIL), RAIL_TOP, colours.rail)
+    fill(rectangle(table, CUSHION), RAIL_TOP, cloth * 0.93)
+    fill(rectangle(table, 0.0), table.nose_height, cloth * 0.55)  # the cushions' faces, in shade
+    fill(rectangle(table, 0.0), 0.0, cloth * 0.8)
+    fill(rectangle(table, -0.012), 0.0, cloth)
+    # near noses hide the bed behind them: paint the cushions' tops again as four strips
+    for outer, inner in zip(_sides(rectangle(table, CUSHION)), _sides(rectangle(table, 0.0)), strict=True):
+        corners3 = np.array(
+            [
+                [*outer[0], RAIL_TOP],
+                [*outer[1], RAIL_TOP],
+                [*inner[1], table.nose_height],
+                [*inner[0], table.nose_height],
+            ]
+        )
+        pixels = (big.project(corners3) * 16).round().astype(np.int32)
+        cv2.fillPoly(out, [pixels], (cloth * 0.93).tolist(), cv2.LINE_AA, 4)
+    turn = np.linspace(0, 2 * np.pi, 40, endpoint=False)
+    for pocket in table.pockets.values():
+        fill(np.column_stack([np.cos(turn), np.sin(turn)]) * pocket.radius + pocket.centre, RAIL_TOP, (12, 12, 14))
+    for place in table.sights:
+        fill(np.column_stack([np.cos(turn), np.sin(turn)]) * 0.007 + place, RAIL_TOP, colours.sight)
+    small = cv2.resize(out, (camera.width, camera.height), interpolation=cv2.INTER_AREA)
+    rng = np.random.default_rng(seed)
+    small += rng.normal(0, noise, small.shape)
+    return np.asarray(np.clip(small, 0, 255), dtype=np.uint8)
+
+
+def _sides(ring: Floats) -> list[Floats]:
+    return [ring[[k, (k + 1) % 4]] for k in range(4)]
+
+
+def error_mm(found: Camera, true: Camera, table: Table) -> Floats:
+    """(n,) how far places on the bed come out from where they are, millimetres, the table turned as fits best."""
+    x, y = np.meshgrid(np.linspace(0.1, table.width_m - 0.1, 6), np.linspace(0.1, table.length_m - 0.1, 10))
+    places = np.column_stack([x.ravel(), y.ravel()])
+    seen = found.unproject(true.project(places, table.ball_radius), table.ball_radius)
+    turned = np.array([table.width_m, table.length_m]) - seen
+    errors = [np.linalg.norm(option - places, axis=1) * 1e3 for option in (seen, turned)]
+    return np.asarray(min(errors, key=lambda e: float(np.median(e))))

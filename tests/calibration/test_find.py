@@ -1,0 +1,108 @@
+"""The table is found in painted pictures, wherever the camera stands and whatever the colours; or refused."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+import pytest
+
+from calibration.camera import Camera
+from calibration.errors import InputError
+from calibration.find import find_table
+from calibration.table import Table
+from tests.calibration.painted import Paint, error_mm, paint
+
+TABLE = Table()
+VIEWS = {
+    "above": Camera.looking([0.63, 1.3, 3.4], [0.63, 1.27, 0], width=1280, height=720, focal=1400, roll=np.pi / 2),
+    "end": Camera.looking([0.6, -2.4, 1.7], [0.63, 1.1, 0], width=1280, height=720, focal=1250),
+    "corner": Camera.looking([-1.6, -1.3, 2.0], [0.63, 1.2, 0], width=1280, height=720, focal=1000),
+    "side": Camera.looking([3.0, 1.2, 2.3], [0.63, 1.27, 0], width=1280, height=720, focal=1000),
+    "bent": Camera.looking(
+        [0.6, 1.2, 2.5], [0.63, 1.27, 0], width=1280, height=720, focal=900, roll=np.pi / 2, distortion=(-0.12, 0.0)
+    ),
+}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_any_view_is_found_to_millimetres(view: str) -> None:
+    camera = VIEWS[view]
+    found = find_table([paint(camera, TABLE)], length_m=2.54)
+    error = error_mm(found.camera, camera, TABLE)
+    assert np.median(error) < 3
+    assert np.percentile(error, 95) < 8
+
+
+@pytest.mark.parametrize(
+    "colours",
+    [
+        Paint(cloth=(60, 130, 20), rail=(40, 80, 130)),
+        Paint(cloth=(35, 35, 170), rail=(200, 205, 210), sight=(20, 20, 20)),
+        Paint(cloth=(150, 152, 155), rail=(45, 45, 48), floor=(60, 90, 120)),
+        Paint(cloth=(70, 30, 85), rail=(30, 40, 60), floor=(140, 150, 150)),
+    ],
+    ids=["green", "red, light rails", "grey", "purple"],
+)
+def test_any_cloth_is_found(colours: Paint) -> None:
+    camera = VIEWS["end"]
+    found = find_table([paint(camera, TABLE, colours)], length_m=2.54)
+    assert np.median(error_mm(found.camera, camera, TABLE)) < 3
+
+
+def test_corners_are_those_of_the_noses() -> None:
+    camera = VIEWS["above"]
+    found = find_table([paint(camera, TABLE)], length_m=2.54)
+    true = camera.project(list(TABLE.corners.values()), TABLE.nose_height)
+    got = np.array(list(found.corners_px.values()))
+    gap = np.linalg.norm(true[:, None] - got[None], axis=2).min(axis=1)
+    assert gap.max() < 2.0  # the cloth's outer edge would be 20 pixels away
+
+
+def test_order_of_corners_runs_against_the_clock_seen_from_above() -> None:
+    ring = np.array(list(find_table([paint(VIEWS["above"], TABLE)]).corners_px.values()))
+    x, y = ring.T
+    assert float(np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y)) < 0
+
+
+def test_a_player_over_a_rail_does_not_move_it() -> None:
+    camera = VIEWS["above"]
+    picture = paint(camera, TABLE)
+    cv2.ellipse(picture, (400, 90), (120, 130), 20, 0, 360, (50, 70, 110), -1)
+    error = error_mm(find_table([picture], length_m=2.54).camera, camera, TABLE)
+    assert np.median(error) < 4
+
+
+def test_stretched_picture() -> None:
+    camera = VIEWS["above"]
+    wide = cv2.resize(paint(camera, TABLE), (1280, 648), interpolation=cv2.INTER_AREA)
+    found = find_table([np.asarray(wide, dtype=np.uint8)], length_m=2.54)
+    assert found.camera.aspect == pytest.approx(0.9, abs=0.01)
+
+
+def test_seven_foot_table_shows_by_its_rails() -> None:
+    small = Table.of_size("7ft")
+    camera = Camera.looking([0.5, 1.0, 2.7], [0.5, 0.99, 0], width=1280, height=720, focal=1400, roll=np.pi / 2)
+    p = find_table([paint(camera, small)]).length_p
+    assert max(p, key=lambda name: p[name]) == "7ft"
+
+
+@pytest.mark.parametrize("kind", ["noise", "plain", "stripes"])
+def test_a_picture_without_a_table_is_refused(kind: str) -> None:
+    rng = np.random.default_rng(1)
+    picture = {
+        "noise": rng.integers(0, 255, (360, 640, 3)).astype(np.uint8),
+        "plain": np.full((360, 640, 3), (120, 90, 30), np.uint8),
+        "stripes": np.repeat(np.tile(np.arange(640) // 40 % 2 * 120 + 60, (360, 1))[..., None], 3, 2).astype(np.uint8),
+    }[kind]
+    with pytest.raises(InputError, match="table"):
+        find_table([picture])
+
+
+def test_pick_beyond_what_is_there_is_refused() -> None:
+    with pytest.raises(InputError, match="pick is 5"):
+        find_table([paint(VIEWS["end"], TABLE)], pick=5)
+
+
+def test_no_picture_is_refused() -> None:
+    with pytest.raises(InputError, match="no picture"):
+        find_table([])
