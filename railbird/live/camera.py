@@ -147,7 +147,7 @@ class LiveCamera:
         """Watch the stream until it ends; says why it ended."""
         desk.on_state(CameraState.CALIBRATING)
         with self._open(self.source) as video:
-            box = Mailbox(patient=self._pace is None)
+            box = Mailbox(patient=self.is_file or self._pace is None)
             offset = time.monotonic() - self._began if self.metrics.get("frames_total") else 0.0
             reader = threading.Thread(target=self._read, args=(video, box, offset), name="reader", daemon=True)
             reader.start()
@@ -172,9 +172,10 @@ class LiveCamera:
                         break
                 frame.t_s += offset  # the stream's clock begins anew when it is opened again; ours goes on
                 self.metrics.add("frames_total")
-                dropped = box.dropped
+                dropped, given_at = box.dropped, time.monotonic()
                 if not box.give(frame):
                     break
+                began += time.monotonic() - given_at  # a recording waits until its table is found
                 if box.dropped > dropped:
                     self.metrics.add("frames_dropped_total", box.dropped - dropped)
         finally:
@@ -196,6 +197,7 @@ class LiveCamera:
                     return
                 continue
             self._turn_like_before(stage, info.width, info.height)
+            box.patient = self._pace is None
             with contextlib.closing(_Watch(self, desk, stage, box)) as watch:
                 for frame in stage.frames:
                     if self._stop.is_set():

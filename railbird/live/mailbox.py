@@ -22,7 +22,8 @@ class Mailbox:
     """
 
     def __init__(self, holds: int = HOLDS, *, patient: bool = False) -> None:
-        self._holds, self._patient = holds, patient
+        self._holds = holds
+        self.patient = patient
         self._frames: deque[tuple[Frame, float]] = deque()
         self._change = threading.Condition()
         self._closed = False
@@ -34,7 +35,7 @@ class Mailbox:
     def give(self, frame: Frame) -> bool:
         """Put a frame in; False once nobody takes any more."""
         with self._change:
-            while self._patient and len(self._frames) >= self._holds and not self._closed:
+            while self.patient and len(self._frames) >= self._holds and not self._closed:
                 self._change.wait(0.2)
             if self._closed:
                 return False
