@@ -267,15 +267,23 @@ def overrule(
 
 @app.command()
 def render(
-    scenes: Annotated[list[str], typer.Argument(help="scene files, or random:SEED")],
     out: Annotated[Path, typer.Option("--out", help="folder for clips and truth, or pictures and labels")],
-    dataset: Annotated[int | None, typer.Option(help="make this many labelled pictures instead of a clip")] = None,
+    scenes: Annotated[list[str] | None, typer.Argument(help="scene files or names, or random:SEED")] = None,
+    dataset: Annotated[int | None, typer.Option(help="make this many labelled pictures instead of clips")] = None,
     seed: Annotated[int, typer.Option(help="of the pictures")] = 0,
+    size: Annotated[str, typer.Option(help="of the pictures, WIDTHxHEIGHT")] = "960x540",
+    fps: Annotated[float | None, typer.Option(help="frames a second of the clips, in place of the scenes' own")] = None,
 ) -> None:
     """Draw clips with their truth, by simulated physics."""
     from railbird.render import run
 
-    run(scenes, out=out, dataset=dataset, seed=seed)
+    if not scenes and dataset is None:
+        raise InputError("nothing to draw: give scenes (names, files or random:SEED), or --dataset N for pictures")
+    try:
+        width, height = (int(part) for part in size.split("x"))
+    except ValueError:
+        raise InputError(f"--size {size!r}: give WIDTHxHEIGHT in pixels, such as 960x540") from None
+    run(scenes or [], out=out, dataset=dataset, seed=seed, fps=fps, size=(width, height))
 
 
 @app.command()
