@@ -82,10 +82,10 @@ def cloth_regions(image: Picture, limit: int = 6) -> list[Region]:
     limit : how many at most.
     """
     small, scale = reduced(image)
-    lab = cv2.GaussianBlur(perceptual(small), (0, 0), 1.2)
+    lab = np.asarray(cv2.GaussianBlur(perceptual(small), (0, 0), 1.2), dtype=np.float32)
     light = lab[..., 0]
     # chroma grows with light on one and the same cloth; dividing it out keeps a shaded corner with the lit middle
-    hue = lab[..., 1:] * (60.0 / (light[..., None] + 15.0))
+    hue = np.asarray(lab[..., 1:] * (60.0 / (light[..., None] + 15.0)), dtype=np.float32)
     found: list[Region] = []
     grown: list[Mask] = []
     for seed in _components(_seed_masks(light, hue)):
@@ -116,8 +116,7 @@ def _seed_masks(light: npt.NDArray[np.float32], hue: npt.NDArray[np.float32]) ->
     lit = light > 6
     counts = np.zeros((bins, bins), np.float32)
     np.add.at(counts, (index[..., 0][lit], index[..., 1][lit]), 1)
-    counts = cv2.GaussianBlur(counts, (0, 0), 1.0)
-    left = counts.copy()
+    left = np.asarray(cv2.GaussianBlur(counts, (0, 0), 1.0), dtype=np.float32)
     for _ in range(6):
         peak = np.unravel_index(int(left.argmax()), left.shape)
         if left[peak] <= 0:

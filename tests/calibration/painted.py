@@ -53,15 +53,10 @@ def paint(camera: Camera, table: Table, colours: Paint | None = None, noise: flo
     fill(rectangle(table, -0.012), 0.0, cloth)
     # near noses hide the bed behind them: paint the cushions' tops again as four strips
     for outer, inner in zip(_sides(rectangle(table, CUSHION)), _sides(rectangle(table, 0.0)), strict=True):
-        corners3 = np.array(
-            [
-                [*outer[0], RAIL_TOP],
-                [*outer[1], RAIL_TOP],
-                [*inner[1], table.nose_height],
-                [*inner[0], table.nose_height],
-            ]
-        )
-        pixels = (big.project(corners3) * 16).round().astype(np.int32)
+        steps = np.linspace(0, 1, 40)[:, None]
+        back = np.column_stack([outer[0] + steps * (outer[1] - outer[0]), np.full(40, RAIL_TOP)])
+        nose = np.column_stack([inner[1] + steps * (inner[0] - inner[1]), np.full(40, table.nose_height)])
+        pixels = (big.project(np.concatenate([back, nose])) * 16).round().astype(np.int32)
         cv2.fillPoly(out, [pixels], (cloth * 0.93).tolist(), cv2.LINE_AA, 4)
     turn = np.linspace(0, 2 * np.pi, 40, endpoint=False)
     for pocket in table.pockets.values():
