@@ -43,6 +43,7 @@ HOLES: tuple[tuple[str, str], ...] = (
         "Nothing pocketed and fewer than four rails is a foul in 9-ball and 10-ball (the Hungarian text says irregular).",
     ),
     ("2.4", "A choice that nobody answers before the next shot falls to its first option, the one shown in next."),
+    ("2.8", "A rack lost by the third foul is over: nothing is spotted on it."),
     ("2.5", "Who won a rack keeps its fouls from nobody: all counts go to zero with the new rack."),
     (
         "3.3",
@@ -126,7 +127,7 @@ HOLES: tuple[tuple[str, str], ...] = (
     ),
     (
         "Regulation 16",
-        "A head rail or head pocket shows that a ball passed the head string, where no crossing is given at all.",
+        "A head rail or head pocket shows that a ball passed the head string, where no crossing is given at all; where one rests past it, always.",
     ),
     (
         "Regulation 18",

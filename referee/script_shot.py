@@ -178,7 +178,9 @@ def _gone_once(event: AnyEvent, down: set[int], here: str) -> None:
         down.discard(event.ball)
     elif event.p >= 1.0:
         if event.ball in down and isinstance(event, Pocketed):
-            raise InputError(f"{here}: ball {event.ball} is not on the table any more, it was pocketed or left it above")
+            raise InputError(
+                f"{here}: ball {event.ball} is not on the table any more, it was pocketed or left it above"
+            )
         down.add(event.ball)
 
 
