@@ -50,9 +50,13 @@ class Process:
     def state(self) -> dict[str, Any]:
         return dict(httpx.get(f"{self.url}/api/state").json())
 
+    def get(self, path: str) -> str:
+        return httpx.get(f"{self.url}{path}").text
+
     def kill(self) -> None:
-        os.kill(self.child.pid, signal.SIGKILL)
-        self.child.wait()
+        if self.child.poll() is None:
+            os.kill(self.child.pid, signal.SIGKILL)
+            self.child.wait()
 
     def end(self) -> int:
         self.child.send_signal(signal.SIGTERM)
