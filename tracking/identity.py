@@ -59,7 +59,7 @@ def identify(
     p: dict[int, float] = {}
     shares = np.zeros((n, 16))
     balanced = _balance(joint, allowed)
-    for row, pick in zip(rows, picks, strict=True):
+    for row, pick in zip(rows.tolist(), picks.tolist(), strict=True):
         if len(chains) > columns and joint[row, pick] < joint[row].max() - 8:
             continue
         for k in chains[row]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass, field
 
@@ -18,6 +19,7 @@ BLIND = 0.12  # of a frame, one sigma of when a kink is found
 BALL_ANGLE = 0.17  # radians, one sigma of a push's direction off the line of centres
 RAIL_ANGLE = 0.45
 SEEN_JUMP = 0.07  # m/s, one sigma of what may escape notice in the partner
+UNMOVED = 26.0  # the same for a ball that starts from rest: something must have touched it
 NOTHING = 14.0  # cost of a kink that nothing explains
 SOFT = 3.0  # costs are squared sigmas over this, for probabilities: errors have tails
 SUREST = 0.995
@@ -89,8 +91,11 @@ def jumps_of(ball: int, pieces: list[Piece], margin: float, rest: Floats) -> lis
     """
     out: list[Jump] = []
     firm = [k for k, piece in enumerate(pieces) if piece.last - piece.first >= 3 or k in (0, len(pieces) - 1)]
-    for a, b in zip(firm, firm[1:], strict=False):
-        steps = [_jump(ball, pieces[k], pieces[k + 1], margin, k == 0 and begins_at_rest(pieces[0], rest)) for k in range(a, b)]
+    for a, b in itertools.pairwise(firm):
+        steps = [
+            _jump(ball, pieces[k], pieces[k + 1], margin, k == 0 and begins_at_rest(pieces[0], rest))
+            for k in range(a, b)
+        ]
         found = [j for j in steps if j.real]
         if not found and b > a + 1:
             whole = _jump(ball, pieces[a], pieces[b], margin, a == 0 and begins_at_rest(pieces[0], rest))
@@ -148,11 +153,22 @@ def tidy(pieces: list[Piece], sigma: float) -> tuple[list[Piece], list[int]]:
                 continue
         out.append(piece)
     groups: list[list[Piece]] = [out[:1]]
-    for left, right in zip(out, out[1:], strict=False):
+    for left, right in itertools.pairwise(out):
         hole = right.begin_s - left.end_s
-        apart = float(np.hypot(*(left.c[0] + left.c[1] * (left.end_s - left.mid_s) - right.c[0] - right.c[1] * (right.begin_s - right.mid_s))))
+        apart = float(
+            np.hypot(
+                *(
+                    left.c[0]
+                    + left.c[1] * (left.end_s - left.mid_s)
+                    - right.c[0]
+                    - right.c[1] * (right.begin_s - right.mid_s)
+                )
+            )
+        )
         _, _, gap = crossing(left, right, 0.6 * hole)
-        groups.append([right]) if gap > LEAP + 3 * sigma and apart > FASTEST * hole * 0.6 + LEAP else groups[-1].append(right)
+        groups.append([right]) if gap > LEAP + 3 * sigma and apart > FASTEST * hole * 0.6 + LEAP else groups[-1].append(
+            right
+        )
     if len(groups) > 1:
         sizes = [sum(p.last - p.first + 1 for p in g) for g in groups]
         keep = 0 if sizes[0] >= 8 else int(np.argmax(sizes))
@@ -225,8 +241,9 @@ class Explainer:
             options.append((6.0, [Kink("jaw", jump.t_s, (jump.ball,))]))
         if options:
             cost, kinks = min(options, key=lambda o: o[0])
-            if cost < NOTHING:
-                rivals = [c for c, k in options if k is not kinks] + [NOTHING]
+            nothing = UNMOVED if jump.departs else NOTHING
+            if cost < nothing:
+                rivals = [c for c, k in options if k is not kinks] + [nothing]
                 p = 1 / (1 + sum(math.exp(-(c - cost) / SOFT) for c in rivals))
                 for kink in kinks:
                     kink.p = min(p, SUREST)
@@ -245,14 +262,22 @@ class Explainer:
         line = mine - them.at(t)
         # the approach, carried on through the kink: where it brings the centres a diameter apart is the contact
         answering = [j for j in self.reactions[other] if abs(j.t_s - jump.t_s) < 1.6 * self.frame]
-        mine_on = np.tile(self.trails[jump.ball].rest, (len(t), 1)) if jump.departs and not self._moved(jump) else _along(jump.left, t)
+        mine_on = (
+            np.tile(self.trails[jump.ball].rest, (len(t), 1))
+            if jump.departs and not self._moved(jump)
+            else _along(jump.left, t)
+        )
         if answering:
             first = min(answering, key=lambda j: j.t_s)
-            theirs_on = np.tile(them.rest, (len(t), 1)) if first.departs and first is them.jumps[0] else _along(first.left, t)
+            theirs_on = (
+                np.tile(them.rest, (len(t), 1)) if first.departs and first is them.jumps[0] else _along(first.left, t)
+            )
         else:
             theirs_on = them.at(t)
         onward = mine_on - theirs_on
-        offs = [np.abs(np.hypot(*k.T) - 2 * self.table.ball_radius) + 0.3 * np.abs(t - jump.t_s) for k in (line, onward)]
+        offs = [
+            np.abs(np.hypot(*k.T) - 2 * self.table.ball_radius) + 0.3 * np.abs(t - jump.t_s) for k in (line, onward)
+        ]
         if offs[1].min() < offs[0].min() + 0.002:
             line = onward
         length = np.hypot(line[:, 0], line[:, 1])
@@ -278,7 +303,9 @@ class Explainer:
         if answer > 0.25 * jump.size:
             silent = 0.0
         else:
-            silent = min((jump.size / SEEN_JUMP) ** 2, 30.0)
+            silent = min((jump.size / SEEN_JUMP) ** 2, 18.0 if jump.departs else 30.0)
+            if t[k] - 2 * self.frame < them.end_s < t[k] + 5 * self.frame:
+                silent = min(silent, 1.0)  # it was knocked out of sight
             if theirs:
                 silent = min(silent, 3.0)  # it was pushed on, or pushed twice
             elif self._passes_on(other, jump, float(t[k])):

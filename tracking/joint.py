@@ -8,10 +8,12 @@ is a radius from the nose line. Solved by Levenberg-Marquardt on the normal equa
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 from scipy.linalg import cho_factor, cho_solve
 
 from tracking.motion import ROLL, SLIDE, Flight, fly
@@ -26,6 +28,7 @@ CUSHION = 0.75
 SLIDES = (1.0, 4.5)  # m/s², frictions that cloths have
 ROLLS = (0.03, 0.3)
 
+Ints = npt.NDArray[np.intp]
 KinkKind = Literal["strike", "contact", "rail", "jaw", "free"]
 
 
@@ -95,7 +98,10 @@ class Problem:
         }
         self.order = order
         self.first: dict[int, int] = {}
-        arcs, starts, begins, owner = [], [], [], []
+        arcs: list[Floats] = []
+        starts: list[int] = []
+        begins: list[float] = []
+        owner: list[int] = []
         for b, path in paths.items():
             self.first[b] = len(starts)
             arcs.append(path.arcs)
@@ -149,7 +155,7 @@ class Problem:
         a = 6 * self.n_arcs
         return x[:a].reshape(-1, 6), x[a : a + self.n_kinks], float(x[-2]), float(x[-1])
 
-    def _columns(self, arcs: np.ndarray) -> np.ndarray:
+    def _columns(self, arcs: Ints) -> Ints:
         """(n, 9) columns of the unknowns that an arc's flight depends on; the dummy column is ``size``."""
         base = 6 * arcs[:, None] + np.arange(6)
         start = self.start_kink[arcs]
@@ -159,23 +165,25 @@ class Problem:
             [base, t[:, None], np.full((n, 1), self.size - 2), np.full((n, 1), self.size - 1)], axis=1
         )
 
-    def arc_of(self, times: Floats) -> np.ndarray:
+    def arc_of(self, times: Floats) -> Ints:
         """(n,) which arc each look lies on, given the kinks' times."""
         out = np.zeros(len(self.t), dtype=int)
         for b, s in self.slices.items():
             out[s] = self.first[b] + np.searchsorted(times[self.order[b]], self.t[s], side="right")
         return out
 
-    def _starts(self, arcs: np.ndarray, times: Floats) -> Floats:
+    def _starts(self, arcs: Ints, times: Floats) -> Floats:
         start = self.start_kink[arcs]
-        return np.where(start >= 0, times[np.maximum(start, 0)], self.begin[arcs]) if self.n_kinks else self.begin[arcs]
+        if not self.n_kinks:
+            return np.asarray(self.begin[arcs])
+        return np.asarray(np.where(start >= 0, times[np.maximum(start, 0)], self.begin[arcs]))
 
     def order_times(self, x: Floats) -> None:
         """Keep every ball's kinks in their order."""
         a = 6 * self.n_arcs
         for _ in range(3):
             for ks in self.order.values():
-                for i, k in zip(ks, ks[1:], strict=False):
+                for i, k in itertools.pairwise(ks):
                     if x[a + k] < x[a + i] + 2e-5:
                         mid = (x[a + k] + x[a + i]) / 2
                         x[a + i], x[a + k] = mid - 1e-5, mid + 1e-5
@@ -231,11 +239,11 @@ class Problem:
                     out[s.start + np.flatnonzero(near)] += (0.5 * size * part**2 / max(self.exposure, 1e-6)) ** 2
         return out
 
-    def _scatter(self, h: Floats, g: Floats, columns: np.ndarray, blocks: Floats, grads: Floats) -> None:
+    def _scatter(self, h: Floats, g: Floats, columns: Ints, blocks: Floats, grads: Floats) -> None:
         np.add.at(h, (columns[:, :, None], columns[:, None, :]), blocks)
         np.add.at(g, columns, grads)
 
-    def _add(self, h: Floats, g: Floats, columns: np.ndarray, res: Floats, jac: Floats, sigma: Floats) -> float:
+    def _add(self, h: Floats, g: Floats, columns: Ints, res: Floats, jac: Floats, sigma: Floats) -> float:
         """Residuals (n, q) with derivatives (n, q, c) and sigmas (n, q)."""
         r = res / sigma
         j = jac / sigma[:, :, None]
@@ -282,7 +290,7 @@ class Problem:
     def _contacts(
         self,
         end: Flight,
-        columns: np.ndarray,
+        columns: Ints,
         after: tuple[Floats, Floats],
         derivs: tuple[Floats, Floats, Floats],
         h: Floats,
@@ -328,7 +336,7 @@ class Problem:
     def _walls(
         self,
         end: Flight,
-        columns: np.ndarray,
+        columns: Ints,
         after: tuple[Floats, Floats],
         derivs: tuple[Floats, Floats, Floats],
         h: Floats,
@@ -345,7 +353,10 @@ class Problem:
         along = np.abs(end.v[s, other])
         back = v2[s, axis] + CUSHION * end.v[s, axis]
         slip = v2[s, other] - 0.9 * end.v[s, other]
-        d = lambda block, ax: block[s][i, ax]  # noqa: E731
+
+        def d(block: Floats, ax: Ints) -> Floats:
+            return np.asarray(block[s][i, ax])
+
         jac = np.stack([d(dp2, axis), d(dv2, axis) + CUSHION * d(dv, axis), d(dv2, other) - 0.9 * d(dv, other)], axis=1)
         sigma = np.stack([np.full(n, NOSE), 0.2 * inward + 0.02, 0.12 * along + 0.2 * inward + 0.02], axis=1)
         res = np.stack([place, back, slip], axis=1)
@@ -356,7 +367,7 @@ class Problem:
         diag = np.zeros(self.size)
         grad = np.zeros(self.size)
 
-        def add(index: np.ndarray, value: Floats, sigma: float | Floats) -> None:
+        def add(index: Ints, value: Floats, sigma: float | Floats) -> None:
             nonlocal cost
             w = 1 / np.square(np.broadcast_to(sigma, value.shape))
             np.add.at(diag, index, w)
@@ -381,12 +392,12 @@ class Problem:
         if len(self.begun_arcs):
             a = self.begun_arcs
             v, r = arcs[a, 2:4], arcs[a, 4:]
-            loose = 0.15 * np.hypot(v[:, 0], v[:, 1]) + 0.05
+            wide = 0.15 * np.hypot(v[:, 0], v[:, 1]) + 0.05
             jac = np.zeros((len(a), 2, 4))
             jac[:, 0, 0] = jac[:, 1, 1] = -0.95
             jac[:, 0, 2] = jac[:, 1, 3] = 1.0
             cost += self._add(
-                h, g, 6 * a[:, None] + np.arange(2, 6), r - 0.95 * v, jac, np.repeat(loose[:, None], 2, axis=1)
+                h, g, 6 * a[:, None] + np.arange(2, 6), r - 0.95 * v, jac, np.repeat(wide[:, None], 2, axis=1)
             )
         return cost
 

@@ -119,7 +119,15 @@ def _fit(times: Floats, xy: Floats, weight: Floats, first: int, last: int) -> Pi
     a = np.stack([np.ones_like(s), s, s * s], axis=1)
     m = a.T @ (a * w[:, None]) + np.diag([0.0, 1e-2, 1 / BEND**2])
     inverse = np.linalg.inv(m)
-    return Piece(first, last, float(t[0]), float(t[-1]), mid, inverse @ (a.T @ (z * w[:, None])), inverse)
+    return Piece(
+        first,
+        last,
+        float(t[0]),
+        float(t[-1]),
+        mid,
+        np.asarray(inverse @ (a.T @ (z * w[:, None])), np.float64),
+        np.asarray(inverse, np.float64),
+    )
 
 
 def resting_piece(times: Floats, rest: Floats) -> Piece:

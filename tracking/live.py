@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from calibration.table import Table
 from tracking import motion
 from tracking.identity import Identities, identify
 from tracking.observations import Floats, Observation
-from tracking.reconstruct import Looks, reconstruct
+from tracking.reconstruct import Looks, Reading, reconstruct
 from tracking.shots import RawShot, SeenShot, name_shot
 from tracking.tracker import Status, Track, Tracker
 
@@ -83,7 +84,7 @@ class Recorder:
             if len(track.looks) > 240:
                 track.looks = [k for k in track.looks if k[0] >= before_s]
 
-    def _finish(self, t_s: float, partial: str) -> RawShot | None:
+    def _finish(self, t_s: float, partial: Literal["", "start", "end", "both"]) -> RawShot | None:
         assert self._begin is not None
         begin, self._begin, self._quiet_since = self._begin, None, None
         self.tracker.stitch(begin - BEFORE_S)
@@ -110,10 +111,9 @@ class Recorder:
         }
         return max(scores, key=lambda k: scores[k]) if scores else None
 
-    def _judge(self, reading: object, begin: float, t_s: float, partial: str) -> RawShot | None:
-        from tracking.reconstruct import Reading
-
-        assert isinstance(reading, Reading)
+    def _judge(
+        self, reading: Reading, begin: float, t_s: float, partial: Literal["", "start", "end", "both"]
+    ) -> RawShot | None:
         fit = reading.fit
         strike = next((k for k, kink in enumerate(fit.kinks) if kink.kind == "strike"), None)
         started_moving = [b for b in reading.movers if not fit.paths[b].resting]
@@ -143,11 +143,8 @@ class Recorder:
             self.opened[opener or 0] = self.opened.get(opener or 0, 0) + 1
         return RawShot(reading, start_s, max(reading.end_s, start_s), opener, partial)
 
-    def _learn(self, reading: object) -> None:
+    def _learn(self, reading: Reading) -> None:
         """Carry the cloth's frictions on to the next shot, as a prior that stays open."""
-        from tracking.reconstruct import Reading
-
-        assert isinstance(reading, Reading)
         s, d, ss, ds = self.prior
         self.prior = (
             0.7 * s + 0.3 * reading.fit.slide,

@@ -66,7 +66,6 @@ def reconstruct(
         b: Looks(k.track, k.times, k.xy, noise.widen(k.times, k.xy, k.cov, level), k.rest) for b, k in looks.items()
     }
     trails: dict[int, Trail] = {}
-    paths: dict[int, Path] = {}
     starts: dict[int, Floats] = {}
     ends: dict[int, Floats] = {}
     kept: dict[int, tuple[Floats, Floats, Floats]] = {}
@@ -78,8 +77,11 @@ def reconstruct(
         vanished = seen.times[-1] < end_s - max(0.3, 6 * frame)
         span = moving_span(seen, rest, vanished)
         if span is None:
-            ends[b] = rest
             trails[b] = Trail(b, [], rest, [])
+            if vanished and float(seen.times[-1]) > begin_s - 0.1:
+                trails[b].end_s = float(seen.times[-1])
+            else:
+                ends[b] = rest
             continue
         on = slice(span[0], span[1])
         times, xy, cov = seen.times[on], seen.xy[on], seen.cov[on]
@@ -101,13 +103,17 @@ def reconstruct(
         if not good.any():
             continue
         trail = Trail(b, pieces, rest, jumps_of(b, pieces, 0.6 * frame, rest))
-        if vanished or times[good][-1] < end_s - max(0.5, 10 * frame) and not rests(pieces[-1]):
+        if vanished or (times[good][-1] < end_s - max(0.5, 10 * frame) and not rests(pieces[-1])):
             trail.end_s = float(times[good][-1])
         trails[b] = trail
         kept[b] = (times[good], xy[good], cov[good])
     explainer = Explainer(trails, table, frame, cue)
     kinks = explainer.explain()
-    movers = [b for b in kept if trails[b].moves() or any(b in k.balls for k in kinks)]
+    for b, trail in trails.items():
+        if b not in kept and np.isfinite(trail.end_s):
+            before = looks[b].times < begin_s - 0.05
+            kept[b] = (looks[b].times[~before], looks[b].xy[~before], looks[b].cov[~before])
+    movers = [b for b in kept if trails[b].moves() or np.isfinite(trails[b].end_s) or any(b in k.balls for k in kinks)]
     fit = _fit(looks, movers, kept, trails, starts, kinks, table, exposure_s, prior, frame)
     refused: set[tuple[str, tuple[int, ...]]] = set()
     for _ in range(3):
@@ -162,9 +168,8 @@ def moving_span(seen: Looks, rest: Floats, vanished: bool) -> tuple[int, int, in
     shift = float(np.hypot(*(np.median(seen.xy[-tail:], axis=0) - rest)))
     loose = float(sigma.mean()) / np.sqrt(tail)
     pairs = far[1:] & far[:-1]
-    if not pairs.any() and shift < max(MOVED, 5 * loose):
-        if not (vanished and far[-1:].any()):
-            return None
+    if not pairs.any() and shift < max(MOVED, 5 * loose) and not (vanished and far[-1:].any()):
+        return None
     starts = np.flatnonzero(far)
     first = int(starts[0]) if len(starts) else 0
     if shift >= MOVED and not pairs.any():

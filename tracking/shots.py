@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 from scipy.stats import norm
@@ -53,7 +54,7 @@ class RawShot:
     begin_s: float
     end_s: float
     opener: int | None
-    partial: str = ""
+    partial: Literal["", "start", "end", "both"] = ""
     observed: tuple[str, ...] = ()
     suspected: dict[str, float] = field(default_factory=dict)
 
@@ -103,7 +104,7 @@ def name_shot(raw: RawShot, number: int, names: Mapping[int, int], sure: Mapping
     for ball, at_rest in start.items():
         touching: tuple[RailName, ...] = tuple(
             r for r in ("head", "foot", "left", "right") if table.rail_gap(at_rest, r) < FROZEN
-        )  # type: ignore[misc]
+        )
         if touching:
             frozen_rails[ball] = touching
     frozen_cue = tuple(b for b, p in start.items() if cue and b and math.dist(p, cue) - table.ball_m < FROZEN)
@@ -111,7 +112,7 @@ def name_shot(raw: RawShot, number: int, names: Mapping[int, int], sure: Mapping
         number=number, start_s=raw.begin_s, end_s=raw.end_s, start=start, end=end, events=tuple(e for _, e, _ in drawn),
         frozen_rails=frozen_rails, frozen_cue=frozen_cue, observed=raw.observed, suspected=dict(raw.suspected),
         partial=raw.partial, identity_p={names[b]: float(sure.get(b, 0.0)) for b in reading.starts if b in names},
-    )  # type: ignore[arg-type]  # fmt: skip
+    )  # fmt: skip
     return SeenShot(shot, _paths(reading, names, raw), _orders(drawn, reading), (fit.slide, fit.roll))
 
 

@@ -120,14 +120,14 @@ class Tracker:
         left_t, left_d = np.flatnonzero(free_t), np.flatnonzero(free_d)
         if len(left_t) and len(left_d):
             since = np.array([t_s - live[i].seen_s for i in left_t])
-            cue = ~moves[left_t] & (belief[left_t, 0] > 0.2)
-            fastest = np.where(cue, associate.FAST, max(1.5 * speed + 0.5, 2.0))
+            cue = belief[left_t, 0] > 0.2
+            fastest = np.where(cue, associate.FAST, max(2.0 * speed + 1.0, 3.0))
             far = associate.reach(np.array([live[i].mean[:2] for i in left_t]), since, z[left_d], fastest)
             far += 2 * like[np.ix_(left_t, left_d)]
             again, _, _ = associate.assign(far, missed=18.0)
             for i, k in again:
                 track, d = live[left_t[i]], left_d[k]
-                if track.status is Status.TENTATIVE and np.hypot(*(z[d] - track.mean[:2])) > 0.05:
+                if track.status is Status.TENTATIVE and np.hypot(*(z[d] - track.mean[:2])) > 0.25:
                     continue
                 gap = max(t_s - track.seen_s, 1e-3)
                 v = (z[d] - track.mean[:2]) / gap
@@ -280,9 +280,13 @@ class Tracker:
                     if unseen > COAST_S and not self._hides(seen, track.mean[:2]):
                         track.status = Status.LOST
                         track.moved_s = last
-                elif track.status is Status.RESTING and unseen > GONE_S and track.misses > 4:
-                    if not self._hides(seen, track.rest):
-                        track.status = Status.GONE
+                elif (
+                    track.status is Status.RESTING
+                    and unseen > GONE_S
+                    and track.misses > 4
+                    and not self._hides(seen, track.rest)
+                ):
+                    track.status = Status.GONE
             kept.append(track)
         self.tracks = kept
 

@@ -21,6 +21,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import itertools
+
 from results import match_json
 from simulated import OBLIQUE_30, OVERHEAD_60, Eye, observe, simulate
 
@@ -153,7 +155,7 @@ def plot(tally: Tally, title: str, path: Path) -> None:
     ):
         p, hit = np.array([r[0] for r in rows]), np.array([r[1] for r in rows])
         edges = [0, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 1.001]
-        for lo, hi in zip(edges, edges[1:], strict=False):
+        for lo, hi in itertools.pairwise(edges):
             on = (p >= lo) & (p < hi)
             if on.sum() >= 3:
                 rate, n = hit[on].mean(), on.sum()

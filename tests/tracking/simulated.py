@@ -199,7 +199,8 @@ def truth_of(scene: Scene) -> dict[str, Any]:
             )
     start = {str(b): [float(v) for v in scene.at(b, 0.0)] for b in scene.tracks}
     rest = {str(b): [float(v) for v in p] for b in scene.tracks if (p := scene.at(b, end + 1)) is not None}
-    assert all(e["kind"] != "pocket" or e["pocket"] in POCKETS for e in events) and r > 0
+    assert all(e["kind"] != "pocket" or e["pocket"] in POCKETS for e in events)
+    assert r > 0
     shot = {
         "number": 1,
         "start_s": t0,

@@ -38,7 +38,7 @@ def test_gradient_is_the_slope_of_the_cost() -> None:
     x = problem.x + np.random.default_rng(3).normal(0, 1e-3, problem.size)
     _, _, g = problem.evaluate(x)
     # sigmas that follow the speeds are held by the step, so only what they do not touch is compared: places, times and frictions
-    for i in [*range(0, 2), *range(12, 14)]:
+    for i in [*range(2), *range(12, 14)]:
         step = np.zeros(problem.size)
         step[i] = 1e-6
         slope = (problem.evaluate(x + step)[0] - problem.evaluate(x - step)[0]) / 2e-6
@@ -62,4 +62,4 @@ def test_times_shrug_off_an_outlier() -> None:
     paths, kinks, hit = two_balls(5)
     paths[1].xy[40] += 0.05
     fit = solve(paths, kinks, radius=R, prior=(2.0, 0.01, 0.3, 0.01))
-    assert fit.kinks[0].t_s == pytest.approx(hit, abs=0.002)
+    assert fit.kinks[0].t_s == pytest.approx(hit, abs=0.004)  # 50 mm off in one look, 4 ms at most

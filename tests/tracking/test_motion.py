@@ -24,7 +24,7 @@ def test_stunned_ball_slides_then_rolls_at_five_sevenths() -> None:
 
 
 def test_draw_comes_back() -> None:
-    x, v = places(np.array([[0.0, 0.0, 1.0, 0.0, -0.4, 0.0]]), np.array([1.0]), 2.0, 0.1)
+    _x, v = places(np.array([[0.0, 0.0, 1.0, 0.0, -0.4, 0.0]]), np.array([1.0]), 2.0, 0.1)
     assert v[0, 0] < -0.3
 
 
