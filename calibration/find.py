@@ -22,6 +22,7 @@ from calibration.strips import RAIL_TOP_M, rail_length
 from calibration.table import RAILS, SIZES, Table
 
 STRETCH_GAIN = 8.0  # of cost, for which pixels that are not square are believed
+PINNED = 8  # sights in their places, on three rails, that leave no doubt
 FULL_SIDE = 1920  # larger pictures are reduced to this longer side: their lenses do not resolve more
 
 
@@ -256,7 +257,7 @@ def _agreement(result: Fit, evidence: Evidence) -> float:
 def finish(picture: Picture, found: Found, table: Table) -> Found:
     """Last rounds on the noses themselves."""
     result, sights = found.fit, found.evidence.sights
-    pinned = len({x.rail for x in sights}) >= 3 and len(sights) >= 8
+    pinned = len({x.rail for x in sights}) >= 3 and len(sights) >= PINNED
     for window in (0.012, 0.009) if pinned else (0.02, 0.012, 0.01):
         again = find_sights(picture, result.camera, table, 0.02)
         sights = again if len(again) >= len(sights) - 2 else sights
@@ -321,28 +322,29 @@ def check(found: Found) -> None:
     InputError
         With the reason.
     """
-    noses = {run.rail for run in found.evidence.edges if run.kind == "nose"}
-    joints = {run.rail for run in found.evidence.edges if run.kind == "joint"}
-    camera = found.fit.camera
+    camera, result = found.fit.camera, found.fit
     unit = max(camera.width, camera.height)
+    way_out = "give --corners or another view"
+    rails = len({run.rail for run in found.evidence.edges})
+    limit = max(1.5, 0.0012 * unit)
+    order = [x for rail in RAILS for x in found.evidence.sights if x.rail == rail]
+    good = [x for x, e in zip(order, result.sight_px, strict=True) if e < limit]
+    pinned = len(good) >= PINNED and len({x.rail for x in good}) >= 3
     if found.cover < 0.75:
-        raise InputError(
-            f"no table found: only {found.cover:.0%} of the bed would be cloth; give --corners or another view"
-        )
+        raise InputError(f"no table found: only {found.cover:.0%} of the bed would be cloth; {way_out}")
     if found.beyond > 0.3:
-        raise InputError(
-            "no table found: the cloth's colour goes on where the rails should be; give --corners or another view"
-        )
-    if len(noses | joints) < 3 and len(found.evidence.sights) < 8:
-        raise InputError(
-            f"table not determined: only {len(noses | joints)} cushions seen; give --corners or another view"
-        )
-    if found.fit.rms_px > 1.5 * max(1.0, unit / 1280):
-        raise InputError(
-            f"table not determined: lines are off by {found.fit.rms_px:.1f} pixels; give --corners or another view"
-        )
+        raise InputError(f"no table found: the cloth's colour goes on where the rails should be; {way_out}")
+    if not pinned:
+        # without enough diamonds the cloth and the cushions must say it alone, and so must leave no doubt
+        true = float(np.mean(result.edge_px < limit)) if len(result.edge_px) else 0.0
+        if rails < 4 or true < 0.7 or found.cover < 0.92 or found.beyond > 0.1:
+            raise InputError(
+                f"table not determined: {len(good)} diamonds and {rails} cushions agree, too few to be sure; {way_out}"
+            )
+    if result.rms_px > 1.5 * max(1.0, unit / 1280):
+        raise InputError(f"table not determined: lines are off by {result.rms_px:.1f} pixels; {way_out}")
     if not 0.3 < camera.focal / unit < 12:
-        raise InputError(f"table not determined: focal length comes out at {camera.focal:.0f} pixels; give --corners")
+        raise InputError(f"table not determined: focal length comes out at {camera.focal:.0f} pixels; {way_out}")
 
 
 __all__ = ["Found", "check", "coverage", "find_table", "hypotheses", "still"]

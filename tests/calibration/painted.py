@@ -12,7 +12,7 @@ from calibration.camera import Camera, Floats
 from calibration.table import Table
 
 Picture = npt.NDArray[np.uint8]
-RAIL_TOP = 0.041
+RAIL_TOP = 0.040
 CUSHION = 0.05
 RAIL = 0.135
 

@@ -48,7 +48,7 @@ def test_a_picture_without_a_table_writes_nothing(tmp_path: Path) -> None:
     plain = tmp_path / "plain.png"
     cv2.imwrite(str(plain), np.full((300, 400, 3), 90, np.uint8))
     out = tmp_path / "t.json"
-    with pytest.raises(InputError, match="plain.png"):
+    with pytest.raises(InputError, match=r"plain\.png"):
         run(str(plain), None, None, 0, out)
     assert not out.exists()
 
@@ -56,5 +56,5 @@ def test_a_picture_without_a_table_writes_nothing(tmp_path: Path) -> None:
 def test_a_file_that_is_no_picture(tmp_path: Path) -> None:
     fake = tmp_path / "fake.png"
     fake.write_bytes(b"no picture")
-    with pytest.raises(InputError, match="fake.png"):
+    with pytest.raises(InputError, match=r"fake\.png"):
         run(str(fake), None, None, 0, tmp_path / "t.json")
