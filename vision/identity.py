@@ -27,7 +27,8 @@ CROP_RADIUS = 10.5  # of the ball in it: a third of the crop is what lies around
 CLASSES = 19  # sixteen numbers, red and yellow without number, and no ball at all
 RED, YELLOW, NOTHING = 16, 17, 18
 
-STRAY = -9.0  # log-likelihood that a track is none of the numbers, beside its best one
+STRAY = -40.0  # log-likelihood that a track is none of the numbers, beside its best one: only where numbers run out
+WHOLE_TRUST = 25.0  # nats that all looks together can say against a number
 
 #: Balls that a game is played with.
 GAMES: Mapping[str, tuple[int, ...]] = {
@@ -199,7 +200,7 @@ class Assigner:
             return {}
         allowed = list(self.numbers)
         table = np.array([self.evidence[t] for t in tracks])[:, allowed]
-        table = table - table.max(axis=1, keepdims=True)
+        table = np.maximum(table - table.max(axis=1, keepdims=True), -WHOLE_TRUST)
         spare = np.where(np.eye(len(tracks), dtype=bool), STRAY, -1e6)
         rows, columns = linear_sum_assignment(-np.hstack([table, spare]))
         p = marginals(table)

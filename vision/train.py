@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 import json
+import queue
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import cv2
 import numpy as np
 
 from vision import network
@@ -29,7 +30,7 @@ class Schedule:
     steps, batch, size : optimiser steps, crops a step, width and height of a crop in pixels.
     rate, warm : peak learning rate of AdamW and the steps to reach it.
     seed : of crops and weights.
-    threads : of torch; one more process makes the crops.
+    threads : of torch; one more makes the crops.
     save_every : steps between checkpoints.
     """
 
@@ -83,7 +84,6 @@ def train(
     """
     network.quiet_ultralytics("training")
     import torch
-    from torch.utils.data import DataLoader, IterableDataset
 
     s = schedule or Schedule()
     torch.set_num_threads(s.threads)
@@ -107,12 +107,7 @@ def train(
         step = state["step"]
         say(f"going on from step {step}")
 
-    class Stream(IterableDataset[Any]):
-        def __iter__(self) -> Iterator[Any]:
-            cv2.setNumThreads(1)
-            return crops(shelf, s, step, weights)
-
-    stream = iter(DataLoader(Stream(), batch_size=None, num_workers=1, prefetch_factor=4))
+    stream = _ahead(crops(shelf, s, step, weights))
     began, seen, losses = time.time(), step, []
     out.mkdir(parents=True, exist_ok=True)
     while step < s.steps:
@@ -141,6 +136,35 @@ def train(
     report |= {"start": str(start) if start else None, "hours": round((time.time() - began) / 3600, 3)}
     (out / "train.json").write_text(json.dumps(report, indent=1))
     return out / "detector.pt"
+
+
+def _ahead(batches: Iterator[Any], depth: int = 3) -> Iterator[Any]:
+    """The same batches, made in a thread of their own (OpenCV works outside Python's lock) while the last one is used."""
+    ready: queue.Queue[Any] = queue.Queue(depth)
+    done = threading.Event()
+
+    def work() -> None:
+        for batch in batches:
+            while not done.is_set():
+                try:
+                    ready.put(batch, timeout=0.2)
+                    break
+                except queue.Full:
+                    continue
+            if done.is_set():
+                return
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        while True:
+            try:
+                yield ready.get(timeout=1.0)
+            except queue.Empty:
+                if not thread.is_alive():
+                    raise RuntimeError("the thread that makes crops ended early") from None
+    finally:
+        done.set()
 
 
 def _hyperparameters() -> Any:

@@ -37,7 +37,8 @@ def table(
                 dark = big.copy()
                 tint = tuple(int(c * 0.45) for c in cloth)
                 cv2.circle(dark, at(u + 0.25 * r, v + 0.45 * r), round(r * 0.95 * FINE), tint, -1)
-                big = cv2.GaussianBlur(dark, (0, 0), 0.25 * r * FINE)
+                width = 2 * round(0.3 * r * FINE) + 1
+                big = cv2.blur(cv2.blur(dark, (width, width)), (width, width))
             cv2.circle(big, at(u, v), round(r * FINE), colour, -1)
             if stripe:
                 mask = np.zeros(big.shape[:2], np.uint8)
