@@ -99,10 +99,10 @@ def spot_request(state: State, command: SpotRequest, options: Options) -> tuple[
 def stalemate(state: State, command: Stalemate, options: Options) -> tuple[State, Ruling]:
     """Announced: three turns each. Declared: the original breaker breaks again; in 14.1 the players lag (1.12)."""
     _not_over(state, options, "stalemate")
-    state = resolve_pending(state, options)
     if command.announced:
         after = replace(state, stalemate_turns=(TURNS, TURNS))
         return after, ruling_after(after, options, reason=Reason.STALEMATE_ANNOUNCED, clause=Clause.STALEMATE)
+    state = resolve_pending(state, options)
     straight = options.game is Game.STRAIGHT_POOL
     after = new_rack(state, state.rack_breaker, state.rack_breaker, options, keep_fouls=straight)
     after = replace(after, lag_needed=straight)
@@ -122,12 +122,12 @@ def penalty(state: State, command: Penalty, options: Options) -> tuple[State, Ru
     """Unsporting conduct (6.16): a warning, a foul that counts toward three, a serious foul, the rack or the match."""
     _not_over(state, options, "penalty")
     player, level = command.player, command.level
-    state = resolve_pending(state, options)
     found = in_article_order((Foul.UNSPORTING,), None, None, options)
     straight = options.game is Game.STRAIGHT_POOL
     common = {"reason": Reason.PENALTY, "clause": Foul.UNSPORTING, "shooter": player}
     if level is Level.WARNING:
         return state, ruling_after(state, options, reason=Reason.PENALTY, clause=Foul.UNSPORTING, shooter=player)
+    state = resolve_pending(state, options)  # a warning takes no choice away, all else goes on from what stands
     if level is Level.MATCH:
         after = replace(state, match_winner=1 - player)
         return after, ruling_after(after, options, legal=False, fouls=found, enforced=Foul.UNSPORTING, **common)  # type: ignore[arg-type]
