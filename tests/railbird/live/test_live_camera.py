@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -235,6 +236,7 @@ class Drawn:
         self.calibration = overhead()
         self.opened = 0
         self.fail_after = fail_after
+        self.spoil: Callable[[float, np.ndarray[Any, Any]], np.ndarray[Any, Any]] = lambda t, image: image
         self._where: dict[int, dict[int, tuple[float, float]]] = {}
         self._pictures: dict[Any, np.ndarray[Any, Any]] = {}
         rng = np.random.default_rng(3)
@@ -259,7 +261,7 @@ class Drawn:
                 self._pictures.clear()
             if key not in self._pictures:
                 self._pictures[key] = picture(where, self.calibration)
-            image = self._pictures[key]
+            image = self.spoil(t, self._pictures[key])
             frame = Frame(n, t, None, image)
             self._where[id(image)] = where
             if len(self._where) > 4096:
@@ -389,6 +391,78 @@ def test_a_fault_in_one_shot_does_not_end_the_evening(
     assert len(ears.faults) == 1
     assert camera.metrics.get("faults_total") == 1
     assert any(seen.shot.start_s > 8.9 for seen in ears.shots)
+
+
+def bumped(t: float, image: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    return np.roll(image, (9, 14), axis=(0, 1)) if t > 4.0 else image
+
+
+def brighter(t: float, image: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    return np.clip(image * 0.6, 0, 255).astype(np.uint8) if t > 4.0 else image
+
+
+def somebody_leans_over(t: float, image: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    if not 4.0 < t < 7.0:
+        return image
+    covered = image.copy()
+    cv2.ellipse(covered, (430, 150), (70, 90), 20, 0, 360, (60, 30, 150), -1)
+    return covered
+
+
+STILL = shots_at()
+
+
+def test_a_bump_is_noticed_and_the_table_found_again(
+    tmp_path: Path, drawn_table: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from railbird import stage
+
+    source = Drawn(STILL, 9.0)
+    source.spoil = bumped
+    found = iter([overhead()])
+
+    def find(pictures: Any, length_m: float | None = None) -> Calibration:
+        first = next(found, None)
+        if first is not None:
+            return first
+        before = overhead()
+        view = replace(before.camera, centre=before.camera.centre + np.array([14.0, 9.0]))
+        source.calibration = replace(before, camera=view)
+        return source.calibration
+
+    monkeypatch.setattr(stage, "find_table", find)
+    settings = club(tmp_path, camera={"source": "drawn.mp4", "length_m": 2.54}, keep={"clips": False})
+    camera = LiveCamera(settings, see=source.see, opened=source.open, pace=None)
+    ears = Ears(tmp_path)
+    run(camera, ears, lambda: CameraState.ENDED in ears.states, 60)
+    assert CameraState.NO_TABLE in ears.states
+    assert ears.states[-2] is CameraState.READY
+    assert camera.metrics.get("recalibrations_total") >= 1
+    assert ears.shots == []  # a bump is no shot
+
+
+def test_another_light_is_no_bump(tmp_path: Path, drawn_table: None) -> None:
+    source = Drawn(STILL, 9.0)
+    source.spoil = brighter
+    settings = club(tmp_path, camera={"source": "drawn.mp4", "length_m": 2.54}, keep={"clips": False})
+    camera = LiveCamera(settings, see=source.see, opened=source.open, pace=None)
+    ears = Ears(tmp_path)
+    run(camera, ears, lambda: CameraState.ENDED in ears.states, 60)
+    assert CameraState.NO_TABLE not in ears.states
+    assert camera.metrics.get("recalibrations_total") == 0
+    assert ears.shots == []
+
+
+def test_somebody_in_the_way_is_told_and_is_no_shot(tmp_path: Path, drawn_table: None) -> None:
+    source = Drawn(STILL, 10.0)
+    source.spoil = somebody_leans_over
+    settings = club(tmp_path, camera={"source": "drawn.mp4", "length_m": 2.54}, keep={"clips": False})
+    camera = LiveCamera(settings, see=source.see, opened=source.open, pace=None)
+    ears = Ears(tmp_path)
+    run(camera, ears, lambda: CameraState.ENDED in ears.states, 60)
+    assert CameraState.OCCLUDED in ears.states
+    assert ears.states[-2] is CameraState.READY
+    assert ears.shots == []
 
 
 @pytest.mark.slow
