@@ -28,6 +28,7 @@ OTHER_READINGS = ("balls_alt", "ball_alt")
 STRING_MARGIN_M = 0.012
 #: A stroke at an object ball is as likely a mix-up of two balls' numbers.
 STRUCK_OBJECT_BALL = 0.5
+NUMBER_SURE = 0.995
 RACK_REACH_M = 0.36  # from the foot spot to the farthest ball of a full triangle, with room
 
 
@@ -182,7 +183,8 @@ class Fold:
         """A ruling is no surer than the numbers of the balls that decided it (in 14.1 any object ball will do)."""
         known = shot.get("identity_p") or {}
         balls = {0, *decisive(shot)} if self.game != "14.1" else {0}
-        share = math.prod(float(known.get(str(ball), 1.0)) for ball in balls)
+        told = {ball for ball in balls if ball and self._mistaken_for(shot, ball) is not None}
+        share = math.prod(float(known.get(str(ball), 1.0)) for ball in balls - told)
         if any(e["kind"] == "strike" and e["ball"] != 0 for e in shot["events"]):
             share *= STRUCK_OBJECT_BALL
         if share == 1.0:
@@ -222,6 +224,25 @@ class Fold:
             return "unknown" if self.game in CALL_SHOT else None
         return None if call == "none" else call
 
+    def _mistaken_for(self, shot: Mapping[str, Any], ball: int) -> int | None:
+        """The ball that an uncertain one may really be: the one whose own number is the least certain."""
+        known = {int(b): float(p) for b, p in (shot.get("identity_p") or {}).items()}
+        if known.get(ball, 1.0) >= NUMBER_SURE:
+            return None
+        on = self.referee.state.on_table if not shot.get("ruling") else set(known)
+        others = [b for b, p in known.items() if b not in (0, ball) and p < NUMBER_SURE and b in on]
+        return min(others, key=lambda b: known[b], default=None)
+
+    def _other_numbers(self, shot: Mapping[str, Any], event: Mapping[str, Any], ball: int) -> dict[str, Any]:
+        """Another reading of which ball an event is about, for the referee to weigh; empty where the number is sure."""
+        other = self._mistaken_for(shot, ball)
+        if other is None or ball not in decisive(shot) or self.game == "14.1":
+            return {}
+        p = round(1 - float(shot["identity_p"][str(ball)]), 4)
+        if event["kind"] == "contact":
+            return {"balls_alt": [{"balls": [0, other], "p": p}]} if 0 in event["balls"] else {}
+        return {"ball_alt": [{"ball": other, "p": p}]} if event["kind"] == "pocket" else {}
+
     def _events(self, shot: Mapping[str, Any], on: Iterable[int]) -> Iterable[dict[str, Any]]:
         on = set(on)
         for event in sorted(shot["events"], key=lambda e: float(e["t_s"])):
@@ -230,6 +251,7 @@ class Fold:
             row = {key: event[key] for key in EVENT_KEYS if event.get(key) is not None}
             if "at" in row and not self.table.on_surface(tuple(row["at"]), -3 * self.table.ball_m):
                 del row["at"]
+            row |= self._other_numbers(shot, event, max(event.get("balls") or [event.get("ball", 0)]))
             for key in OTHER_READINGS:
                 if event.get(key):
                     row[key] = event[key]

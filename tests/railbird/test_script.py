@@ -155,11 +155,24 @@ def test_nearly_on_the_head_string_is_never_a_bad_placement(y: float) -> None:
     assert rule(match)["shots"][0]["ruling"]["enforced"] == "bad-placement"
 
 
-def test_a_ruling_is_no_surer_than_the_numbers_it_rests_on() -> None:
+def test_a_foul_that_rests_on_an_uncertain_number_is_not_called() -> None:
     match = a_match(0.03)
-    match["shots"][1]["identity_p"] = {"0": 1.0, "2": 0.5, "5": 0.9, "9": 0.4}
+    sure = rule(match)["shots"][1]["ruling"]
+    assert sure["enforced"] == "wrong-ball-first"
+    # The 5 may be the 2, and the 2 the 5: then the lowest ball was hit first after all.
+    match["shots"][1]["identity_p"] = {"0": 1.0, "2": 0.7, "5": 0.7, "9": 1.0}
+    doubted = rule(match)["shots"][1]["ruling"]
+    assert doubted["enforced"] is None
+    assert doubted["alternative"]["enforced"] == "wrong-ball-first"
+    assert doubted["needs_referee"]
+    assert rule(rule(match)) == rule(match), "ruling again changes nothing"
+
+
+def test_a_ruling_is_no_surer_than_the_number_of_the_cue_ball() -> None:
+    match = a_match(0.03)
+    match["shots"][1]["identity_p"] = {"0": 0.9, "2": 1.0, "5": 1.0, "9": 0.4}
     sure, doubted = ruled(0.03)["shots"][1]["ruling"], rule(match)["shots"][1]["ruling"]
-    assert doubted["p"] == pytest.approx(0.9 * sure["p"], abs=1e-6), "only the 5 was met"
+    assert doubted["p"] == pytest.approx(0.9 * sure["p"], abs=1e-6), "the 9 had no part in it"
     assert doubted["needs_referee"]["reason"] == "ball-numbers"
     assert rule(rule(match)) == rule(match), "not lowered twice"
 
