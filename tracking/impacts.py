@@ -152,6 +152,12 @@ def tidy(pieces: list[Piece], sigma: float) -> tuple[list[Piece], list[int]]:
                 stray += range(piece.first, piece.last + 1)
                 continue
         out.append(piece)
+    while len(out) > 1 and out[-1].last - out[-1].first < 3:  # a look or two far from the end of the path
+        _, _, gap = crossing(out[-2], out[-1], 0.0)
+        if gap < LEAP + 3 * sigma:
+            break
+        stray += range(out[-1].first, out[-1].last + 1)
+        out.pop()
     groups: list[list[Piece]] = [out[:1]]
     for left, right in itertools.pairwise(out):
         hole = right.begin_s - left.end_s

@@ -15,7 +15,7 @@ from tracking.observations import Floats
 PENALTY = 28.0  # squared sigmas that a cut must save
 WINDOW = 80  # most looks in a piece
 BEND = 1.3  # m/s², one sigma of half the acceleration
-HOLE_S = 0.45  # a piece does not reach across a longer time unseen
+HOLE_S = 0.28  # a piece does not reach across a longer time unseen
 SLACK = 1.25  # errors are this much larger than said
 
 

@@ -16,6 +16,7 @@ from tracking.observations import Floats
 
 LEAD_S = 0.25  # looks kept before a ball starts and after it stops
 GUESS = 0.7  # probability of an event that only the geometry of the arcs asks for
+UNSEEN = 6  # looks in a row without a ball after which it is no longer there
 MERCY = 10.0  # cost that an event which geometry asks for may bring
 MOVED = 0.003  # metres a ball's place must change for it to have moved
 
@@ -65,6 +66,7 @@ def reconstruct(
     looks = {
         b: Looks(k.track, k.times, k.xy, noise.widen(k.times, k.xy, k.cov, level), k.rest) for b, k in looks.items()
     }
+    clock = np.unique(np.concatenate([k.times for k in looks.values()] or [np.zeros(0)]))
     trails: dict[int, Trail] = {}
     starts: dict[int, Floats] = {}
     ends: dict[int, Floats] = {}
@@ -74,7 +76,8 @@ def reconstruct(
             continue
         rest = seen.rest if seen.rest is not None else seen.xy[0]
         starts[b] = rest
-        vanished = seen.times[-1] < end_s - max(0.3, 6 * frame)
+        unseen = float(seen.times[-1])
+        vanished = unseen < end_s - max(0.3, 6 * frame) and int((clock > unseen).sum()) >= UNSEEN
         span = moving_span(seen, rest, vanished)
         if span is None:
             trails[b] = Trail(b, [], rest, [])
@@ -103,7 +106,8 @@ def reconstruct(
         if not good.any():
             continue
         trail = Trail(b, pieces, rest, jumps_of(b, pieces, 0.6 * frame, rest))
-        if vanished or (times[good][-1] < end_s - max(0.5, 10 * frame) and not rests(pieces[-1])):
+        cut_short = bool(stray) and max(stray) == len(times) - 1 and times[good][-1] < end_s - 0.5
+        if vanished or (cut_short and not rests(pieces[-1])):
             trail.end_s = float(times[good][-1])
         trails[b] = trail
         kept[b] = (times[good], xy[good], cov[good])
@@ -180,7 +184,7 @@ def moving_span(seen: Looks, rest: Floats, vanished: bool) -> tuple[int, int, in
     stops = np.flatnonzero(back)
     last = len(off) if vanished or not len(stops) else int(stops[-1]) + 1
     t = seen.times
-    begin = int(np.searchsorted(t, t[first] - LEAD_S))
+    begin = max(min(int(np.searchsorted(t, t[first] - LEAD_S)), first - 5), 0)
     finish = int(np.searchsorted(t, t[min(max(last, first + 1), len(t) - 1)] + LEAD_S, side="right"))
     return begin, finish, first
 

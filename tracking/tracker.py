@@ -129,6 +129,8 @@ class Tracker:
                 track, d = live[left_t[i]], left_d[k]
                 if track.status is Status.TENTATIVE and np.hypot(*(z[d] - track.mean[:2])) > 0.25:
                     continue
+                if track.status is Status.MOVING and t_s - track.seen_s > 0.1 and self._drops(track, t_s):
+                    continue
                 gap = max(t_s - track.seen_s, 1e-3)
                 v = (z[d] - track.mean[:2]) / gap
                 spread = np.hypot(*v) * 0.5 + 0.2
@@ -218,6 +220,13 @@ class Tracker:
         if track.status is Status.MOVING:
             track.status = Status.RESTING
             track.pending.clear()
+
+    def _drops(self, track: Track, t_s: float) -> bool:
+        """Whether a ball not seen any more was on its way into a pocket."""
+        s = np.linspace(0.0, t_s - track.seen_s + 0.1, 12)[:, None]
+        way = track.mean[:2] + s * track.mean[2:]
+        gaps = np.hypot(way[:, None, 0] - self._pockets[None, :, 0], way[:, None, 1] - self._pockets[None, :, 1])
+        return bool((gaps < self._pockets[None, :, 2]).any())
 
     def _may_begin(self, z: Floats) -> bool:
         w, length = self.table.width_m, self.table.length_m
