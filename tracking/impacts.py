@@ -214,6 +214,13 @@ class Explainer:
             if self._known(jump, found):
                 continue
             for kink in self._best(jump):
+                if (
+                    kink.kind == "free"
+                    and opener is not None
+                    and jump.ball == opener.ball
+                    and jump.t_s < opener.t_s + 3 * self.frame
+                ):
+                    continue  # the tip's push, seen over two or three looks
                 again = [k for k in found if k.kind == kink.kind and set(k.balls) == set(kink.balls)]
                 if not any(abs(k.t_s - kink.t_s) < 1.5 * self.frame for k in again):
                     found.append(kink)

@@ -135,7 +135,7 @@ class Recorder:
         if strike is not None:
             free = sum(k.kind == "free" and opener in k.balls for k in fit.kinks)
             rough = fit.misfit.get((opener or 0, 1), 1.0)
-            hits = sum(k.kind == "contact" for k in fit.kinks)
+            hits = sum(k.kind in ("contact", "rail") for k in fit.kinks)
             steered = hits == 0 and free > 0 and rough > 12  # a ball in a hand does not roll freely
             if fit.push[strike] < LEAST_SPEED or max(ways.values(), default=0.0) < LEAST_WAY or steered:
                 self.between.append(Between(begin, t_s, "moved", tuple(reading.movers)))

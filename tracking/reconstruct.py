@@ -307,7 +307,9 @@ def weigh(fit: Fit) -> None:
         strength = float(fit.push[i]) / max(float(fit.push_sigma[i]), 1e-4)
         if kink.p == GUESS and strength > 6:
             kink.p = 0.93
-        if strength < 3:
+        if kink.kind == "contact" and strength < 5:
+            kink.p *= max(0.2 * strength - 0.1, 0.05)
+        elif strength < 3:
             kink.p *= 0.6 + 0.13 * strength
         for b in kink.balls:
             j = fit.kinks_of(b).index(i)
