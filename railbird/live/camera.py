@@ -36,7 +36,8 @@ WAIT_S = (0.5, 1, 2, 4, 8, 15, 30)  # between attempts to open the stream again
 COVERED = 0.05  # share of the table that somebody has to hide to be told of
 STILL_COVERED_S = 0.6
 BALLS_AT_REST_S = 0.5
-SILENT_S = 12.0  # a stream that gives no frame for so long is dead
+MOST_TRACKS = 120
+LONG_GONE_S = 300.0  # 14.1 plays on without an end of the rack
 LIVE_SCHEMES = ("rtsp", "rtmp", "http", "https", "udp", "tcp", "srt", "rtp")
 
 
@@ -243,6 +244,7 @@ class _Watch:
         self._covered_since: float | None = None
         self._balls_at = -1e9
         self._rack_known = False
+        self._rack_due = True
         self._rate: deque[float] = deque(maxlen=90)
         self._begin()
         for warning in stage.warnings:
@@ -256,7 +258,8 @@ class _Watch:
         self.desk.on_state(CameraState.READY)
 
     def _new_watcher(self) -> None:
-        balls = [0, *BALLS[self.desk.game]]
+        self._game = self.desk.game
+        balls = [0, *BALLS[self._game]]
         self.watcher = ShotWatcher(self.stage.calibration.table, game_balls=balls)
 
     # -- a frame -------------------------------------------------------------------------------------------------
@@ -280,6 +283,7 @@ class _Watch:
         for observation in observations:
             self._see_rack(observation)
             self._push(observation)
+        self._forget(frame)
         self._tell(frame)
 
     def _push(self, observation: Observation) -> None:
@@ -292,6 +296,17 @@ class _Watch:
             self.camera.metrics.add("faults_total")
             self.desk.on_fault("a shot could not be worked out")
             self._new_watcher()
+
+    def _forget(self, frame: Frame) -> None:
+        """Tracks live as long as a rack: those of balls that are down say which numbers are taken, then are no use."""
+        due, game = self.desk.rack_due, self.desk.game
+        if not self.watcher.moving and ((due and not self._rack_due) or game != self._game):
+            self._new_watcher()
+        self._rack_due = due
+        tracker = self.watcher.recorder.tracker
+        if len(tracker.tracks) > MOST_TRACKS:
+            ended = (Status.LOST, Status.GONE)
+            tracker.tracks = [t for t in tracker.tracks if t.status not in ended or frame.t_s - t.seen_s < LONG_GONE_S]
 
     def end(self) -> None:
         """The stream is over: a shot that it cut off is ruled on as far as it was seen."""
@@ -334,7 +349,7 @@ class _Watch:
 
     def _see_rack(self, look: Observation) -> None:
         """The first rack tells which end is the foot; turn the table round if it stands at the end called head."""
-        if self._rack_known or self.eye.moving:
+        if self._rack_known or self.eye.moving or not self.desk.rack_due:
             return
         y = find_rack(look, self.stage.calibration)
         if y is None:

@@ -9,6 +9,7 @@ from time import monotonic
 
 from vision.video import Frame
 
+SILENT_S = 12.0  # a camera that gives no frame for so long is taken for dead
 HOLDS = 12  # frames: evens out a slow look without falling behind by more than a fraction of a second
 
 
@@ -54,10 +55,14 @@ class Mailbox:
             self._change.notify_all()
 
     def __iter__(self) -> Iterator[Frame]:
+        """Frames until the mailbox is closed, or until none has come for twelve seconds."""
         while True:
             with self._change:
+                since = monotonic()
                 while not self._frames and not self._closed:
                     self._change.wait(0.2)
+                    if monotonic() - since > SILENT_S:
+                        self._closed = True
                 if not self._frames:
                     return
                 frame, self.taken_at = self._frames.popleft()

@@ -117,10 +117,15 @@ def test_an_evening_from_set_up_to_the_last_rack(served: Served, opened: Any) ->
         wall.wait_for_selector(f".announced:has-text('{ball}')")
         desk.on_shot(player.pot(ball, "side-left"))
         phone.wait_for_selector(".called-now", state="hidden")
-    wall.wait_for_function("document.querySelector('#player0 .number').textContent === '1'")
+    wall.wait_for_selector("#player0 .number:has-text('1')")
     wall.wait_for_selector(".said:has-text('Ann wins the match')")
-    wall.wait_for_function("window.spoken.length >= 8")
-    assert "Ann wins the match" in " ".join(wall.evaluate("window.spoken"))
+    for _ in range(100):
+        spoken = wall.evaluate("window.spoken")
+        if any("wins the match" in text for text in spoken):
+            break
+        wall.wait_for_timeout(100)
+    assert len(spoken) >= 8
+    assert "Ann wins the match" in " ".join(spoken)
     assert desk.session is not None
     assert desk.session.winner == "Ann"
 
@@ -145,7 +150,7 @@ def test_a_doubt_is_asked_and_answered_with_one_tap(served: Served, opened: Any)
     phone.wait_for_selector("#last .said.foul")
     phone.click("#saw")
     phone.click("dialog button:has-text('double hit')")
-    phone.wait_for_function("!document.querySelector('dialog').open")
+    phone.wait_for_selector("dialog[open]", state="hidden")
     assert "double-hit" in [f["code"] for f in desk.session.view()["last"]["ruling"]["fouls"]]
 
 
