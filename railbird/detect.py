@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 Image = npt.NDArray[np.uint8]
 PICTURES = {".jpg", ".jpeg", ".png"}
+CLARITY = 0.4  # how much kind and number count in the ranking
 SURE_BALL = 0.3  # score of a ball that claims its number
 TRUST = 7.0  # nats that one picture can say against a number
 COLOURS = {"cue": (255, 255, 255), "solid": (60, 200, 60), "stripe": (60, 160, 255), "eight": (0, 0, 0)}
@@ -69,11 +70,14 @@ def numbers(found: Detections) -> npt.NDArray[np.float64]:
 def entries(found: Detections) -> list[dict[str, Any]]:
     """Balls of one picture as COCO annotations.
 
-    ``score`` is that of the ball; ``kind_p`` and ``number_p`` say how sure its kind and number are.
+    ``score`` ranks: a ball whose kind and number are unclear comes after one of the same sureness whose are clear.
+    ``ball_p`` is that it is a ball at all, ``kind_p`` and ``number_p`` how sure its kind and number are.
     """
     plain = unnumbered_p([found]) > 0.5
     number_p = found.number_p if plain else numbers(found)
     kind_p = np.stack([number_p[:, k == KIND_OF].sum(axis=1) for k in range(len(KINDS))], axis=1)
+    top = kind_p.max(axis=1, initial=0) * number_p.max(axis=1, initial=0)
+    clear = np.ones(len(found)) if plain else top**CLARITY
     made = []
     for k, box in enumerate(found.boxes):
         kind = int(kind_p[k].argmax())
@@ -81,7 +85,8 @@ def entries(found: Detections) -> list[dict[str, Any]]:
         entry: dict[str, Any] = {
             "category_id": number,
             "bbox": [round(float(v), 3) for v in box],
-            "score": round(float(found.score[k]), 5),
+            "score": round(float(found.score[k] * clear[k]), 5),
+            "ball_p": round(float(found.score[k]), 5),
             "kind": KINDS[kind],
             "kind_p": round(float(kind_p[k, kind]), 4),
             "number_p": round(float(number_p[k, number]), 4),
@@ -186,12 +191,12 @@ def drawn(image: Image, balls: list[dict[str, Any]]) -> Image:
     out = image.copy()
     for ball in balls:
         x, y, w, h = ball["bbox"]
-        if ball["score"] < 0.15:
+        if ball["ball_p"] < 0.25:
             continue
         centre = (round(x + w / 2 - 0.5), round(y + h / 2 - 0.5))
         radius = max(2, round(w / 2))
         colour = COLOURS[ball["kind"]]
-        cv2.circle(out, centre, radius + 2, colour, 2 if ball["score"] > 0.5 else 1, cv2.LINE_AA)
+        cv2.circle(out, centre, radius + 2, colour, 2 if ball["ball_p"] > 0.5 else 1, cv2.LINE_AA)
         text = str(ball["category_id"]) if ball.get("number_known", True) else ball["kind"]
         size = max(0.4, w / 45)
         at = (centre[0] + radius + 2, centre[1] - radius // 2)

@@ -16,10 +16,12 @@ from rich.console import Console
 from calibration.errors import InputError
 from vision import labels, prepare, yolo
 from vision.labels import Labelled
+from vision.mistakes import mistakes
 
 CROPS_A_PICTURE = 2  # drawn in an epoch
 REAL_SHARE = 0.45  # of what is drawn, where there are rendered and real pictures
 LOOK_EVERY_S = 0.4
+KEPT_APART = 60  # rendered pictures that fit the probabilities, not the weights
 
 
 def gather(folder: Path) -> list[Labelled]:
@@ -78,12 +80,26 @@ def train(data: Sequence[Path], *, out: Path, epochs: int = 30, resume: bool = F
     schedule = train_detector.Schedule(steps=steps)
     checkpoint = train_detector.train(pictures, out, schedule, resume=resume, weights=weight, say=show)
     network.export(checkpoint, out / "detector.onnx")
+    detector = yolo.load(out / "detector.onnx", threshold=0.12)
     rng = np.random.default_rng(0)
-    made = [(train_identity.tray(p, rng), w) for p, w in zip(pictures, weight, strict=True)]
-    kept = [(t, w) for t, w in made if t is not None and not t.target[:, : train_identity.NOTHING].all(axis=1).all()]
-    trays, weights = [t for t, _ in kept], [w for _, w in kept]
-    looks = train_identity.Schedule(steps=max(1, epochs * len(trays) // train_identity.Schedule().pictures))
+    trays, weights, apart = [], [], []
+    kept_apart = {id(p) for p in [p for p in pictures if p.group.startswith("rendered/")][-KEPT_APART:]}
+    for picture, share in zip(pictures, weight, strict=True):
+        made = train_identity.tray(picture, rng, nothing=2, false=mistakes(detector, picture))
+        if made is None:
+            continue
+        if id(picture) in kept_apart and len(pictures) > 2 * KEPT_APART:
+            apart.append(made)
+        else:
+            trays.append(made)
+            weights.append(share)
+    looks = train_identity.Schedule(steps=max(1, 2 * epochs * len(trays) // train_identity.Schedule().pictures))
     train_identity.train(trays, out, looks, weights=weights, resume=resume, say=show)
+    if apart:
+        show(
+            f"scale of the logits, fitted on pictures kept apart: {train_identity.calibrate(out / 'identity.pt', apart):.2f}"
+        )
+        train_identity.export(out / "identity.pt", out / "identity.onnx")
     show(f"weights are in {out}; use them with --weights {out}")
 
 

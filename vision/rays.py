@@ -21,10 +21,10 @@ UNLIKE, MOST = (
 )  # squared distance from the cloth's colour that counts for the ball; and the most one sample counts
 
 
-def sample(image: npt.NDArray[np.uint8], at: Floats) -> Floats32:
+def sample(image: npt.NDArray[np.uint8], at: Floats32) -> Floats32:
     """Colours (3, n, a, s) at pixels (n, a, s, 2), linearly interpolated."""
     n, a, s, _ = at.shape
-    flat = at.reshape(n * a, s, 2).astype(np.float32)
+    flat = at.reshape(n * a, s, 2)
     parts = [
         cv2.remap(image, part[..., 0], part[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
         for part in np.array_split(flat, max(1, -(-len(flat) // 30000)))  # remap's limit is 32767 rows

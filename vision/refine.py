@@ -34,8 +34,8 @@ class RefineOptions:
         (docs/training.md).
     """
 
-    rays: int = 32
-    samples: int = 28
+    rays: int = 28
+    samples: int = 26
     window: tuple[float, ...] = (0.0, 0.12, 0.07)
     size_weight: float = 2.5
     error: tuple[float, ...] = (3.37, 0.84, 0.27, -1.56, -1.5, -0.21)
@@ -75,7 +75,8 @@ def refine(
     middle = ((reach[1:] + reach[:-1]) / 2).astype(np.float32)  # single precision where arrays are large: twice as fast
     beside = middle - np.float32(1)
     spoke = unit @ shape.transpose(0, 2, 1)  # (n, a, 2) pixels for one radius
-    profile = rays.sample(image, detections.centre[:, None, None] + spoke[:, :, None] * reach[:, None])
+    at = spoke.astype(np.float32)[:, :, None] * reach.astype(np.float32)[:, None]
+    profile = rays.sample(image, at + detections.centre.astype(np.float32)[:, None, None])
     free = rays.unhidden(detections, spoke, reach)
     strength = rays.edges(profile) * free[:, :, 1:]
     coarse, sure = rays.where_cloth_ends(profile, reach, free)

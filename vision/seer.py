@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from vision.video import Frame
 
 
-NEEDED_RADIUS = 5.5  # at the network's input, pixels, of the smaller balls
-LEVELS = (0.75, 1.0, 1.4)  # of the pixels asked for; few, as the network is compiled for each
+NEEDED_RADIUS = 4.8  # at the network's input, pixels, of the smaller balls
+LEVELS = (0.75, 1.0, 1.3)  # of the pixels asked for; few, as the network is compiled for each
 PATIENCE = 15  # looks between changes
 
 

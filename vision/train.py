@@ -36,8 +36,8 @@ class Schedule:
 
     steps: int = 6000
     batch: int = 16
-    size: int = 320
-    rate: float = 2e-3
+    size: int = 256
+    rate: float = 3e-3
     warm: int = 200
     seed: int = 1
     threads: int = 1

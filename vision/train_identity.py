@@ -129,13 +129,13 @@ def _light(rng: np.random.Generator, strip: Image) -> Image:
     """One light and one codec for all crops of a picture."""
     if rng.random() < 0.6:
         hsv = cv2.cvtColor(strip, cv2.COLOR_BGR2HSV)
-        hsv[..., 0] = ((hsv[..., 0].astype(np.int16) + int(rng.normal(0, 2.5))) % 180).astype(np.uint8)
+        hsv[..., 0] = ((hsv[..., 0].astype(np.int16) + int(rng.normal(0, 3.0))) % 180).astype(np.uint8)
         gain = float(np.exp(rng.normal(-0.05, 0.22)))
         hsv[..., 1] = cv2.LUT(hsv[..., 1], np.clip(np.arange(256) * gain, 0, 255).astype(np.uint8))
         strip = np.asarray(cv2.cvtColor(hsv, cv2.COLOR_HSV2BGR), dtype=np.uint8)
     ramp = np.arange(256) / 255
     gamma = float(np.exp(rng.normal(0, 0.18)))
-    gains = np.exp(rng.normal(0.02, 0.22) + rng.normal(0, 0.07, 3))
+    gains = np.exp(rng.normal(0.02, 0.22) + rng.normal(0, 0.11, 3))  # lamps of every colour
     lut = np.stack([np.clip(255 * g * ramp**gamma + rng.normal(0, 4), 0, 255) for g in gains], axis=1)
     strip = np.asarray(cv2.LUT(strip, lut.astype(np.uint8).reshape(256, 1, 3)), dtype=np.uint8)
     if rng.random() < 0.25:

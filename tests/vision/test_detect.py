@@ -31,7 +31,7 @@ def test_a_folder_with_folders(tmp_path: Path) -> None:
     assert [i["file_name"] for i in document["images"]] == ["a.png", "deep/b.jpg"]
     assert document["images"][0]["width"] == 320
     assert [c["name"] for c in document["categories"]] == ["cue", *map(str, range(1, 16))]
-    sure = [a for a in document["annotations"] if a["image_id"] == 0 and a["score"] > 0.3]
+    sure = [a for a in document["annotations"] if a["image_id"] == 0 and a["ball_p"] > 0.3]
     assert len(sure) >= 3
     for a in sure:
         assert a["kind"] in {"cue", "solid", "stripe", "eight"}

@@ -122,3 +122,21 @@ def test_detector_trains_a_step_and_goes_on(tmp_path: Path) -> None:
     assert "going on from step 1" in lines
     network.export(checkpoint, tmp_path / "w" / "detector.onnx")
     yolo.load(tmp_path / "w", threads=1)(next(stream(1))[1])
+
+
+def test_mistakes_are_what_lies_on_no_label(tmp_path: Path) -> None:
+    import cv2
+
+    from vision.mistakes import mistakes
+
+    class Finds:
+        def __call__(self, image: np.ndarray) -> Detections:
+            centre = np.vstack([BALLS, [[20.0, 110.0], [110.0, 20.0], [118.0, 118.0]]])
+            return Detections.of(centre, np.full(6, 8.0), [0.9, 0.9, 0.9, 0.3, 0.5, 0.95])
+
+    path = tmp_path / "a.png"
+    cv2.imwrite(str(path), next(stream(1))[1])
+    none = np.array([[100.0, 10.0, 20.0, 20.0]])
+    picture = Labelled(path, BALLS, np.full(3, 8.0), NUMBERS, np.array([0, 1, 1]), np.ones(3), none, group="club")
+    found = mistakes(Finds(), picture)  # type: ignore[arg-type]
+    np.testing.assert_allclose(found, [[20.0, 110.0, 8.0]])  # one is ignored, one may be a ball nobody labelled
