@@ -224,7 +224,45 @@ class Explainer:
                 again = [k for k in found if k.kind == kink.kind and set(k.balls) == set(kink.balls)]
                 if not any(abs(k.t_s - kink.t_s) < 1.5 * self.frame for k in again):
                     found.append(kink)
+        if opener is not None:
+            self._first_in_the_way(opener, found)
         return sorted(found, key=lambda k: k.t_s)
+
+    def _first_in_the_way(self, opener: Jump, found: list[Kink]) -> None:
+        """The struck ball meets what lies first in its way: in a rack the balls behind it were touched by that one.
+
+        Adds the contact where no kink showed it, and doubts the struck ball's other contacts at the same moment.
+        """
+        b = opener.ball
+        turn = next((j for j in self.trails[b].jumps if j.t_s > opener.t_s + 0.5 * self.frame), None)
+        if turn is None or turn.left.last - turn.left.first < 1:
+            return
+        t = np.arange(opener.t_s, turn.hi_s + 0.5 * self.frame, 0.0005)
+        mine = _along(turn.left, t)
+        reached: list[tuple[float, int]] = []
+        for other, trail in self.trails.items():
+            if other == b or (trail.jumps and trail.jumps[0].t_s < opener.t_s - self.frame):
+                continue
+            near = np.hypot(*(mine - trail.rest).T) < 2 * self.table.ball_radius - 0.002
+            if near.any():
+                reached.append((float(t[int(np.argmax(near))]), other))
+        if not reached:
+            return
+        when, first = min(reached)
+        if abs(when - turn.t_s) > 1.5 * self.frame or (len(reached) > 1 and sorted(reached)[1][0] - when < 0.001):
+            return
+        same = [k for k in found if k.kind == "contact" and b in k.balls and abs(k.t_s - when) < 1.5 * self.frame]
+        crowd = (
+            sum(j.departs and abs(j.t_s - when) < 2.5 * self.frame for tr in self.trails.values() for j in tr.jumps) > 3
+        )
+        if not any(first in k.balls for k in same):
+            if not crowd and same:
+                return
+            found.append(Kink("contact", when, (min(b, first), max(b, first)), p=0.9))
+        for k in same:
+            if crowd and first not in k.balls:
+                k.p = min(k.p, 0.3)
+                k.t_s = max(k.t_s, when + 0.002)
 
     def _known(self, jump: Jump, found: list[Kink]) -> bool:
         """Whether a contact that a partner's jump named already accounts for this one."""

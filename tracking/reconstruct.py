@@ -305,6 +305,8 @@ def weigh(fit: Fit) -> None:
     """Lower the probability of events whose push is in the noise or whose arcs do not fit; raise it where both are clear."""
     for i, kink in enumerate(fit.kinks):
         strength = float(fit.push[i]) / max(float(fit.push_sigma[i]), 1e-4)
+        if kink.kind == "contact" and strength > 8 and 0.4 < kink.p < 0.8:
+            kink.p = 0.8  # both arcs bear it out
         if kink.p == GUESS and strength > 6:
             kink.p = 0.93
         if kink.kind == "contact" and strength < 5:
