@@ -19,6 +19,7 @@ from railbird.annotate import still
 from railbird.check import check_match
 from railbird.pipeline import Options, analyse_video
 from railbird.render import run as render
+from railbird.script import rule
 
 SCENES = Path(__file__).resolve().parent.parent / "sample_videos" / "scenes"
 SHOWN, DISPUTED = "combination", "two-contacts-3ms"
@@ -26,11 +27,12 @@ WIDTH = 1280
 QUALITY = 86
 
 
-def analysed(scene: str, folder: Path) -> tuple[dict, Path]:
-    """A scene's clip and what railbird sees in it."""
+def analysed(scene: str, folder: Path, on_table: list[int]) -> tuple[dict, Path]:
+    """A scene's clip and what railbird sees in it, told what lies on the table as a user in mid-rack would."""
     render([str(SCENES / f"{scene}.toml")], out=folder, dataset=None, seed=0)
     clip = folder / f"{scene}.mp4"
-    return analyse_video(str(clip), Options(game="9-ball", players=["Ann", "Bo"], progress=False)), clip
+    match = analyse_video(str(clip), Options(game="9-ball", players=["Ann", "Bo"], progress=False))
+    return rule(match, setup={"break": False, "on_table": on_table}), clip
 
 
 def save(image: Image.Image, path: Path) -> None:
@@ -58,14 +60,14 @@ def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
         work = Path(scratch)
-        match, clip = analysed(SHOWN, work)
+        match, clip = analysed(SHOWN, work, [0, 1, 4, 9])
         shot = match["shots"][0]
         first = next((e["t_s"] for e in shot["events"] if e["kind"] == "contact"), shot["start_s"])
         frame = still(match, clip, first + 0.45)
         save(Image.fromarray(cv2.cvtColor(frame, cv2.COLOR_BGR2RGB)), folder / "annotated.jpg")
         report_shot(report.write(match, work), work / "shot.png")
         save(Image.open(work / "shot.png"), folder / "report.jpg")
-        match, clip = analysed(DISPUTED, work)
+        match, clip = analysed(DISPUTED, work, [0, 2, 6, 8, 9])
         check_match(match, clip, at=match["shots"][0]["start_s"] + 0.3, question="first-contact", out=work / "check")
         save(Image.open(work / "check" / "check.png"), folder / "check.jpg")
 

@@ -279,6 +279,8 @@ class Fold:
 
     def _reconcile(self, i: int) -> None:
         """Where the table shows other balls than the rules expect, set the state to what is there, and say so."""
+        if i == 0 and (self.match.get("setup") or {}).get("on_table"):
+            return  # a person said what lies there
         shot = self.shots[i]
         state = self.referee.state
         seen = ({int(ball) for ball in shot["start"]} | mentioned(shot)) & {0, *BALLS[self.game]}

@@ -17,6 +17,7 @@ from railbird.words import Words
 PIXEL_SIGMA = 0.35  # of a ball's centre in one picture, pixels, where nothing better is known
 FLAT_DEG = 30.0
 SIMULTANEOUS_S = 0.003
+SURE = 0.95
 TIP_RATE = 120.0  # pictures a second below which a second touch of the tip cannot be seen
 FINE_MM = 2.0
 
@@ -84,7 +85,7 @@ def cannot_show(dispute: Dispute, seen: Sight, hidden: tuple[int, ...], words: W
     said = []
     if len(dispute.rivals) > 1 and dispute.question == "first-contact":
         gap = abs(dispute.rivals[1].t_s - dispute.rivals[0].t_s)
-        if gap < SIMULTANEOUS_S:
+        if gap < SIMULTANEOUS_S and dispute.p < SURE:
             said.append(words("limit.simultaneous", ms=words.number(1e3 * gap, 1)))
     if seen.travel_m > 0.003:
         said.append(

@@ -183,3 +183,12 @@ def test_a_struck_object_ball_is_more_likely_a_mix_up() -> None:
     ruling = rule(match)["shots"][2]["ruling"]
     assert ruling["p"] <= 0.5
     assert ruling["needs_referee"]
+
+
+def test_what_a_person_said_lies_there_stands() -> None:
+    match = a_match(0.03)
+    match["shots"] = match["shots"][2:3]
+    match["shots"][0]["start"]["1"] = match["shots"][0]["end"]["1"] = [1.0, 1.9]  # the 9, seen wrongly
+    assert rule(match)["shots"][0]["ruling"]["enforced"] == "wrong-ball-first"
+    told = rule(match, setup={"break": False, "on_table": [0, 2, 5, 9]})
+    assert told["shots"][0]["ruling"]["enforced"] is None
