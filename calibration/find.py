@@ -14,13 +14,14 @@ from calibration.cloth import Picture, Quad, Region, cloth_regions, quads
 from calibration.cushions import joint_runs, nose_runs
 from calibration.errors import InputError
 from calibration.model import JOINT_PRIOR, SETBACK_PRIOR, EdgeRun, Evidence, Fit, fit
-from calibration.pose import camera_from_corners, rectangle
+from calibration.pose import camera_from_corners, rectangle, stretched_cameras
 from calibration.result import Calibration
 from calibration.sights import Sight, find_sights
 from calibration.size import SURE, length_probabilities
 from calibration.strips import RAIL_TOP_M, rail_length
 from calibration.table import RAILS, SIZES, Table
 
+STRETCH_COST = 4.0  # of a first camera, from which on the picture may have been stretched
 STRETCH_GAIN = 8.0  # of cost, for which pixels that are not square are believed
 PINNED = 8  # sights in their places, on three rails, that leave no doubt
 FULL_SIDE = 1920  # larger pictures are reduced to this longer side: their lenses do not resolve more
@@ -36,7 +37,9 @@ class Found:
     evidence : what they were fitted to.
     score : how well the hypothesis explains the picture; comparable within one picture.
     cover : share of the bed, as far as it lies in the picture, that is cloth.
+    beyond : share of the rails' tops that has the cloth's colour.
     region, quad : where it came from.
+    led_by_sights : whether the diamonds led the way, or the cloth and the cushions alone.
     """
 
     fit: Fit
@@ -46,6 +49,7 @@ class Found:
     beyond: float
     region: Region
     quad: Quad
+    led_by_sights: bool = True
 
 
 def find_table(images: Sequence[Picture], *, length_m: float | None = None, pick: int = 0) -> Calibration:
@@ -85,9 +89,8 @@ def find_table(images: Sequence[Picture], *, length_m: float | None = None, pick
             separate.append(found)
     if pick >= len(separate):
         raise InputError(f"pick is {pick}, but only {len(separate)} tables were found: give a smaller number")
-    chosen = separate[pick]
-    chosen = finish(picture, chosen, table)
-    check(chosen)
+    rivals = [found for found in ranked if not _apart(found, separate[pick])][:3]
+    chosen = _best([finish(picture, found, table) for found in rivals])
     camera = chosen.fit.camera
     if scale > 1:
         camera = replace(camera.scaled(scale), width=images[0].shape[1], height=images[0].shape[0])
@@ -138,10 +141,13 @@ def hypotheses(picture: Picture, table: Table) -> list[Found]:
                 first = camera_from_corners(corners, table, (width, height))
             except ValueError:
                 continue
-            if first.cost > 16:
-                continue
-            worth = value * np.exp(-0.15 * first.cost)
-            posed += [(worth, camera, corners, region, quad) for camera in _readings(first.camera, region, table)]
+            firsts = [(1.0, first)]
+            if first.cost > STRETCH_COST:
+                firsts += [(0.5, other) for other in stretched_cameras(first.camera, corners, table)]
+            for belief, start in firsts:
+                if start.cost < 16:
+                    worth = belief * value * np.exp(-0.15 * start.cost)
+                    posed += [(worth, c, corners, region, quad) for c in _readings(start.camera, region, table)]
     posed.sort(key=lambda x: -x[0])
     looked = []
     grey = np.asarray(cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
@@ -157,6 +163,10 @@ def hypotheses(picture: Picture, table: Table) -> list[Found]:
         result = refine(picture, camera, table, region, quad)
         if result is None:
             continue
+        if len(result.evidence.sights) < 12:
+            # faint marks may be none: what the cloth and cushions say without them is a reading of its own
+            alone = refine(picture, camera, table, region, quad, led_by_sights=False)
+            found += [alone] if alone is not None else []
         seen_at = result.fit.camera.project(rectangle(table.width_m, table.length_m, 0.0), table.nose_height)
         if all(np.abs(seen_at - other).max() > near for other in ends):
             found.append(result)
@@ -219,27 +229,37 @@ def _outline_runs(
     return runs
 
 
-def refine(picture: Picture, camera: Camera, table: Table, region: Region, quad: Quad) -> Found | None:
+def refine(
+    picture: Picture, camera: Camera, table: Table, region: Region, quad: Quad, led_by_sights: bool = True
+) -> Found | None:
     """Fits a hypothesis to the sights and edges near where it puts them."""
     sights: list[Sight] = []
     setback = SETBACK_PRIOR[0]
     result: Fit | None = None
     joints: list[EdgeRun] = []
     for window in (0.12, 0.06, 0.035):
-        sights = find_sights(picture, camera, table, window)
+        sights = find_sights(picture, camera, table, window) if led_by_sights else []
+        # diamonds cannot be taken for others, edges can: where there are many, they alone lead the way
+        many = _many(sights)
         loose = camera.project(rectangle(table.width_m, table.length_m, JOINT_PRIOR[0]), RAIL_TOP_M)
-        evidence = Evidence(sights, joints, corners=loose, corner_sigma_m=0.04)
-        result = fit(camera, table, evidence, setback_m=setback, distortion=window < 0.1)
+        evidence = Evidence(sights, [] if many else joints, corners=loose, corner_sigma_m=0.06 if many else 0.04)
+        bent, stretched = window < 0.1, window < 0.1 and abs(camera.aspect - 1) > 0.02
+        result = fit(camera, table, evidence, setback_m=setback, distortion=bent, stretched=stretched)
         camera, setback = result.camera, result.setback_m
-        joints = joint_runs(picture, camera, table, result.joint_m, 0.02 if window > 0.1 else 0.012)
+        if not many:
+            joints = joint_runs(picture, camera, table, result.joint_m, 0.02 if window > 0.1 else 0.012)
     joints = joint_runs(picture, camera, table, JOINT_PRIOR[0], 0.012)
     evidence = Evidence(sights, joints)
     if not sights and not joints:
         return None
-    result = fit(camera, table, evidence, setback_m=setback)
+    result = fit(camera, table, evidence, setback_m=setback, stretched=abs(camera.aspect - 1) > 0.02)
     cover, beyond = coverage(region, result.camera, table, result.joint_m)
     score = cover - beyond + _agreement(result, evidence)
-    return Found(result, evidence, score, cover, beyond, region, quad)
+    return Found(result, evidence, score, cover, beyond, region, quad, led_by_sights)
+
+
+def _many(sights: list[Sight]) -> bool:
+    return len(sights) >= 12 and len({x.rail for x in sights}) + len(sights) // 15 >= 4
 
 
 def _agreement(result: Fit, evidence: Evidence) -> float:
@@ -254,13 +274,40 @@ def _agreement(result: Fit, evidence: Evidence) -> float:
     return float(0.04 * worth + 0.08 * rails * true)
 
 
+def _best(rivals: list[Found]) -> Found:
+    """Of several readings of one table the one that explains most, if it can be trusted.
+
+    Raises
+    ------
+    InputError
+        With the reason why not, where none can.
+    """
+    reason: InputError | None = None
+    for found in sorted(rivals, key=lambda f: -f.score):
+        try:
+            check(found)
+        except InputError as error:
+            reason = reason or error
+            continue
+        return found
+    assert reason is not None
+    raise reason
+
+
 def finish(picture: Picture, found: Found, table: Table) -> Found:
     """Last rounds on the noses themselves."""
     result, sights = found.fit, found.evidence.sights
+    led = found.led_by_sights
     pinned = len({x.rail for x in sights}) >= 3 and len(sights) >= PINNED
+    if _many(sights):
+        # so many diamonds say it all: edges taken for others while little was known are forgotten
+        result = fit(result.camera, table, Evidence(sights), setback_m=result.setback_m)
+        sights = find_sights(picture, result.camera, table, 0.03)
+        result = fit(result.camera, table, Evidence(sights), setback_m=result.setback_m)
     for window in (0.012, 0.009) if pinned else (0.02, 0.012, 0.01):
-        again = find_sights(picture, result.camera, table, 0.02)
-        sights = again if len(again) >= len(sights) - 2 else sights
+        if led or window == 0.01:
+            again = find_sights(picture, result.camera, table, 0.02 if led else 0.012)
+            sights = again if len(again) >= len(sights) - 2 else sights
         noses = nose_runs(picture, result.camera, table, window)
         if pinned:
             # of a cushion that faces a low camera face and top are seen, and the edge between them only at times
@@ -280,7 +327,8 @@ def finish(picture: Picture, found: Found, table: Table) -> Found:
             if free.cost < result.cost - STRETCH_GAIN:
                 result = free
     cover, beyond = coverage(found.region, result.camera, table, result.joint_m)
-    return replace(found, fit=result, evidence=evidence, cover=cover, beyond=beyond)
+    score = cover - beyond + _agreement(result, evidence)
+    return replace(found, fit=result, evidence=evidence, score=score, cover=cover, beyond=beyond)
 
 
 def coverage(region: Region, camera: Camera, table: Table, joint_m: float) -> tuple[float, float]:

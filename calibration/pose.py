@@ -12,7 +12,6 @@ from calibration.model import FOCAL_PRIOR, Evidence, Fit, fit
 from calibration.strips import RAIL_TOP_M
 from calibration.table import Table
 
-STRETCH_COST = 4.0  # by which a stretched picture must explain the corners better to be believed
 STRETCHES = (9 / 10, 10 / 9)
 
 
@@ -97,15 +96,39 @@ def camera_from_corners(
     usual = min(starts, key=lambda s: abs(np.log(s[1].focal / FOCAL_PRIOR[0] / unit)) + 1e-3 * s[0])
     evidence = Evidence(corners=corners, corner_sigma_m=sigma_m, corners_at_nose=not joint_tied)
     fits = [fit(c, table, evidence, joint_m=joint_m, distortion=False) for _, c in (*starts[:2], usual)]
-    if min(f.cost for f in fits) > STRETCH_COST and joint_tied:
-        # a recording of a screen is often stretched from 16:10 to 16:9 or the like
-        for aspect in STRETCHES:
-            stretched = replace(usual[1], aspect=aspect)
-            trial = fit(stretched, table, evidence, joint_m=joint_m, distortion=False, stretched=True)
-            eye = trial.camera.position - (table.width_m / 2, table.length_m / 2, 0)
-            if np.hypot(eye[0], eye[1]) < 0.6 * eye[2]:  # only from above is a stretch told apart from a tilt
-                fits.append(trial)
-    found = min(fits, key=lambda f: f.cost + (0 if f.camera.aspect == 1 else STRETCH_COST))
+    found = min(fits, key=lambda f: f.cost)
     if found.camera.position[2] < 0.15:
         raise ValueError("no camera above the table sees these corners")
     return found
+
+
+def stretched_cameras(start: Camera, corners: Floats, table: Table, *, sigma_m: float = 0.01) -> list[Fit]:
+    """Cameras for a stretched picture, as recordings of a screen are, 16:10 to 16:9 or the like.
+
+    Only those from above: from the side a stretch cannot be told from a tilt.
+
+    Parameters
+    ----------
+    start : camera that sees the corners best with square pixels.
+    corners, table, sigma_m : as in `camera_from_corners`.
+    """
+    evidence = Evidence(corners=corners, corner_sigma_m=sigma_m)
+    unit = float(max(start.width, start.height))
+    middle = np.array([table.width_m / 2, table.length_m / 2, 0.0])
+    found = []
+    for aspect in STRETCHES:
+        # begin straight above, with the usual lens, turned as the corners are
+        centre = corners.mean(axis=0)
+        side = float(np.linalg.norm(np.diff(corners[[0, 1, 2, 3, 0]], axis=0), axis=1).sum())
+        focal = FOCAL_PRIOR[0] * unit
+        height = focal * 2 * (table.width_m + table.length_m) / side
+        x, y = corners[1] - corners[0]
+        turn = float(np.arctan2(y, x))
+        rotation = np.array([[np.cos(turn), np.sin(turn), 0], [np.sin(turn), -np.cos(turn), 0], [0, 0, -1.0]])
+        shift = np.array([*(centre - start.centre) / focal * height, height])
+        above = replace(start, focal=focal, aspect=aspect, rotation=rotation, translation=shift - rotation @ middle)
+        trial = fit(above, table, evidence, distortion=False, stretched=True)
+        eye = trial.camera.position - middle
+        if np.hypot(eye[0], eye[1]) < 0.6 * eye[2]:
+            found.append(trial)
+    return sorted(found, key=lambda f: f.cost)[:1]

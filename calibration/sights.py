@@ -13,6 +13,7 @@ from calibration.cloth import Picture
 from calibration.strips import RAIL_TOP_M, cut, rail_length, rail_point
 from calibration.table import RAILS, Table
 
+FAINT = 11.0  # strength under which a mark may well be the rail's own texture
 BLOB_M = 0.007  # half the size of a sight, roughly: round ones are 12 mm wide, diamonds 11 by 25 mm
 BAND_M = (-0.18, -0.03)  # where sights are looked for, metres inside the nose line (negative: on the rail)
 
@@ -138,7 +139,10 @@ def _row(
                         if close:
                             c = max(close, key=lambda c: c[2])
                             row.append((float(expected[n]), c[0], c[1], c[2]))
-                    score = sum(min(c[3], 25.0) for c in row) * (1 if len(row) >= need else 0)
+                    # faint marks must be more to be a row
+                    faint = len(row) > 0 and float(np.mean([c[3] for c in row])) < FAINT
+                    enough = len(row) >= need + (1 if faint else 0)
+                    score = sum(min(c[3], 25.0) for c in row) * (1 if enough else 0)
                     if score > best[0]:
                         best = (score, row)
     return best[1]
