@@ -198,11 +198,15 @@ class LiveCamera:
                     return
                 continue
             self._turn_like_before(stage, info.width, info.height)
-            box.patient = self._pace is None
+            before = box.taken
+            # A camera's pictures that the table was found in are old by now; a recording's are looked at all the same.
+            stream = stage.frames if self.is_file else frames
             with contextlib.closing(_Watch(self, desk, stage, box)) as watch:
-                for frame in stage.frames:
+                for frame in stream:
                     if self._stop.is_set():
                         return
+                    if box.patient and box.taken > before:
+                        box.patient = self._pace is None
                     self._latest = frame
                     watch.frame(frame)
                 watch.end()

@@ -17,6 +17,7 @@ from av.error import FFmpegError
 from vision.video import Frame
 
 log = logging.getLogger("railbird.live")
+EVERY_S = 0.028  # a clip has thirty pictures a second at most
 BACK_S = 0.8  # kept from before the first motion
 WAITING = 48  # frames that may wait for the encoder; what comes on top is left out of the clip
 LONGEST_S = 90.0
@@ -39,6 +40,7 @@ class ClipRecorder:
         self._queue: queue.Queue[tuple[str, Any]] = queue.Queue(WAITING)
         self._on = False
         self._began = 0.0
+        self._last_s = -1.0
         self._thread = threading.Thread(target=self._work, name="clips", daemon=True)
         self._thread.start()
 
@@ -48,6 +50,9 @@ class ClipRecorder:
 
     def frame(self, frame: Frame) -> None:
         """Take in a frame."""
+        if 0 <= frame.t_s - self._last_s < EVERY_S:
+            return
+        self._last_s = frame.t_s
         if not self._on:
             self._back.append(frame)
             while self._back and frame.t_s - self._back[0].t_s > BACK_S:

@@ -30,6 +30,7 @@ class Mailbox:
         self._closed = False
         self.given = 0
         self.dropped = 0
+        self.taken = 0
         #: When the frame that was taken last came in, ``time.monotonic`` seconds.
         self.taken_at = monotonic()
 
@@ -66,5 +67,6 @@ class Mailbox:
                 if not self._frames:
                     return
                 frame, self.taken_at = self._frames.popleft()
+                self.taken += 1
                 self._change.notify_all()
             yield frame
