@@ -12,6 +12,7 @@ from tracking.observations import Bools, Floats
 
 UNKNOWN = -2.0  # nats a track may lose before it is left without a number it would have to share
 ROUNDS = 40
+INDEPENDENT = 3.0  # looks of one ball are worth no more than so many: brand, light and camera are the same in all
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ def identify(
     *,
     game_balls: Iterable[int] | None = None,
     opened: Floats | None = None,
+    looked: Floats | None = None,
 ) -> Identities:
     """Assign numbers.
 
@@ -41,10 +43,14 @@ def identify(
         lost and found again).
     game_balls : numbers that may be on the table; None: all.
     opened : (n,) how many shots each track opened: the cue ball does.
+    looked : (n,) how many looks each row of ``evidence`` is the sum of. Looks of one ball err alike, so that they are
+        weighed as `INDEPENDENT` at most; None: the evidence stands as it is.
     """
     n = len(tracks)
     if n == 0:
         return Identities({}, {}, np.zeros((0, 16)))
+    if looked is not None:
+        evidence = evidence * np.minimum(1.0, INDEPENDENT / np.maximum(looked, 1e-9))[:, None]
     score = np.clip(evidence - evidence.max(axis=1, keepdims=True), -30.0, 0.0)
     if opened is not None:
         score[:, 0] += 3.0 * np.minimum(opened, 4)

@@ -206,6 +206,8 @@ class Explainer:
             if opener is not None and jump.ball == self.cue and jump.t_s < opener.t_s + 3 * self.frame:
                 opener = jump
                 break
+        if opener is not None and self._under_way(opener):
+            opener = None
         found: list[Kink] = []
         for jump in jumps:
             if jump is opener:
@@ -227,6 +229,17 @@ class Explainer:
         if opener is not None:
             self._first_in_the_way(opener, found)
         return sorted(found, key=lambda k: k.t_s)
+
+    def _under_way(self, opener: Jump) -> bool:
+        """Whether a ball moved from the first look on: then the stroke was before, and ``opener`` was struck by a ball."""
+        firsts = [(t, t.pieces[0]) for t in self.trails.values() if t.pieces]
+        start = min(p.begin_s for _, p in firsts)
+        for trail, piece in firsts:
+            speed = float(np.hypot(piece.c[1, 0], piece.c[1, 1]))
+            early = piece.begin_s < min(start + 2 * self.frame, opener.t_s - 3 * self.frame)
+            if early and trail.ball != opener.ball and speed > 0.15 and not begins_at_rest(piece, trail.rest):
+                return True
+        return False
 
     def _first_in_the_way(self, opener: Jump, found: list[Kink]) -> None:
         """The struck ball meets what lies first in its way: in a rack the balls behind it were touched by that one.

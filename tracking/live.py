@@ -162,6 +162,7 @@ class Recorder:
             np.array([_span(t) for t in tracks]).reshape(-1, 2),
             game_balls=game_balls,
             opened=np.array([float(self.opened.get(t.id, 0)) for t in tracks]),
+            looked=np.array([t.looked for t in tracks]),
         )
 
 

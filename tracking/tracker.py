@@ -18,6 +18,8 @@ GONE_S = 1.0  # a resting ball not seen this long, though nothing hides its plac
 SETTLE_S = 0.3  # a ball that does not move for this long rests
 LEAST_SCORE = 0.2
 BIRTH_SCORE = 0.45
+MOVING_LOOK = 0.1  # worth of one look at a rolling ball, in independent looks
+STALE = 0.7  # each further look at a resting ball tells so much of the one before
 
 
 class Status(Enum):
@@ -48,6 +50,7 @@ class Track:
     pending: list[tuple[float, float, float]] = field(default_factory=list)
     looks: list[tuple[float, float, float, float, float, float]] = field(default_factory=list)
     evidence: Floats = field(default_factory=lambda: np.zeros(16))
+    looked: float = 0.0  # how many independent looks the evidence is worth
 
     def arrays(self, since_s: float = -np.inf) -> tuple[Floats, Floats, Floats]:
         """Times (k,), places (k, 2) and covariances (k, 2, 2) of the looks since ``since_s``."""
@@ -147,8 +150,10 @@ class Tracker:
         track.looks.append((t_s, x, y, cxx, cxy, cyy))
         track.hits += 1
         track.misses = 0
-        weight = 0.5 if track.status is Status.MOVING else 0.5 / (1 + track.rest_looks / 4)
+        # A ball at rest shows the same side under the same light: the tenth look tells next to nothing new.
+        weight = MOVING_LOOK if track.status is Status.MOVING else 0.5 * STALE**track.rest_looks
         track.evidence = track.evidence + weight * look
+        track.looked += weight
         if track.status is Status.MOVING:
             mean, cov = kalman.update(prior[0][None], prior[1][None], z[None], noise[None])
             track.mean, track.cov, track.seen_s = mean[0], cov[0], t_s
@@ -242,6 +247,7 @@ class Tracker:
         track = Track(self._next, np.array([z[0], z[1], 0.0, 0.0]), cov, Status.TENTATIVE, t_s, t_s, z.copy())
         track.looks.append((t_s, z[0], z[1], noise[0, 0], noise[0, 1], noise[1, 1]))
         track.evidence = 0.5 * look
+        track.looked = 0.5
         track.hits = 2 if opening else 1
         self._next += 1
         self.tracks.append(track)
@@ -265,6 +271,7 @@ class Tracker:
             if best is not None:
                 best.looks += new.looks
                 best.evidence = best.evidence + new.evidence
+                best.looked += new.looked
                 best.mean, best.cov, best.status, best.seen_s = new.mean, new.cov, new.status, new.seen_s
                 best.rest, best.rest_looks, best.misses, best.hits = (
                     new.rest,
