@@ -189,6 +189,8 @@ def check(
     game: Game,
     question: Annotated[str | None, typer.Option(help=", ".join(QUESTIONS))] = None,
     rules: Rules = "wpa-2025",
+    players: Players = "A,B",
+    calls: Calls = None,
     setup: Setup = None,
     table: TableFile = None,
     out: Out = None,
@@ -205,6 +207,8 @@ def check(
         game=one_of("game", game, GAMES),
         question=None if question is None else one_of("question", question, QUESTIONS),
         rules=one_of("rules", rules, RULE_SETS),
+        players=two_names(players),
+        calls=calls,
         setup=setup,
         table=table,
         out=out or Path(Path(video).stem + ".check"),
@@ -245,11 +249,12 @@ def report(
     match: Annotated[Path, typer.Argument(help="match.json")],
     out: Out = None,
     language: Annotated[str | None, typer.Option(help="en, hu, et")] = None,
+    embed: Annotated[bool, typer.Option("--embed", help="put the video into the page: one file to carry")] = False,
 ) -> None:
     """Write the pages again from match.json, without the video analysis."""
     from railbird.report import rebuild
 
-    print(f"The report is {rebuild(match, out=out, language=language)}")
+    print(f"The report is {rebuild(match, out=out, language=language, embed=embed)}")
 
 
 @app.command()

@@ -6,7 +6,8 @@ from importlib import resources
 from pathlib import Path
 
 from calibration.errors import InputError
-from railbird.pipeline import Options, run as analyse
+from railbird.pipeline import Options
+from railbird.pipeline import run as analyse
 
 CLIP = "demo.mp4"
 

@@ -17,6 +17,7 @@ from railbird.games import BALLS
 from railbird.progress import Bar
 from railbird.stage import Stage, set_stage
 from tracking.observations import Observation
+from tracking.shots import SeenShot
 from vision.cadence import Cadence, find_cadence
 from vision.video import Video, file_sha256, open_video
 
@@ -176,12 +177,16 @@ def judge(seen: Seen, options: Options) -> dict[str, Any]:
     from railbird.script import rule
     from tracking.analyse import analyse
 
-    calibration, observations = seen.calibration, seen.observations
+    calibration, observations, warnings = seen.calibration, seen.observations, seen.warnings
     table = calibration.table
     rack = next((y for o in observations[:8] if (y := find_rack(o, calibration)) is not None), None)
     if rack is not None and rack < table.centre_string:
         observations = [turned(o, table.width_m, table.length_m) for o in observations]
         calibration = calibration.turned()
+        warnings = [
+            {**w, "table": Calibration.from_json(w["table"]).turned().to_json()} if "table" in w else w
+            for w in warnings
+        ]
     analysis = analyse(observations, table, game_balls=(0, *BALLS[options.game]))
     match: dict[str, Any] = {
         "format": "railbird/1",
@@ -192,14 +197,19 @@ def judge(seen: Seen, options: Options) -> dict[str, Any]:
         "players": options.players,
         "language": options.language,
         "rack_seen": rack is not None,
-        "shots": [
-            results.shot_to_json(s.shot, paths={ball: path.tolist() for ball, path in s.paths.items()})
-            for s in analysis.shots
-        ],
-        "warnings": sorted(seen.warnings, key=lambda w: w["t_s"]),
+        "shots": [shot_row(s) for s in analysis.shots],
+        "warnings": sorted(warnings, key=lambda w: w["t_s"]),
     }
     setup = None if options.setup is None else read_setup(options.setup)
     return rule(match, calls=options.calls, setup=setup)
+
+
+def shot_row(seen: SeenShot) -> dict[str, Any]:
+    """A shot as match.json has it, with paths, and with how sure the order of close contacts is."""
+    row = results.shot_to_json(seen.shot, paths={ball: path.tolist() for ball, path in seen.paths.items()})
+    if seen.order:
+        row["orders"] = [{"events": [o.first, o.second], "p": round(o.p, 4)} for o in seen.order]
+    return row
 
 
 def read_setup(path: Path) -> dict[str, Any]:
