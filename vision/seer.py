@@ -61,9 +61,11 @@ class Seer:
         self._adapt(found, region or (0, 0, image.shape[1], image.shape[0]))
         return found
 
-    def look(self, image: npt.NDArray[np.uint8], region: yolo.Region | None = None) -> Detections:
-        """The same for a bare BGR picture."""
-        found = sizes.weigh(self.identify(image, refine(image, self.detect(image, region))))
+    def look(
+        self, image: npt.NDArray[np.uint8], region: yolo.Region | None = None, pixels: int | None = None
+    ) -> Detections:
+        """The same for a bare BGR picture; ``pixels`` as in `vision.yolo.Detector`, for this look only."""
+        found = sizes.weigh(self.identify(image, refine(image, self.detect(image, region, pixels))))
         return found[found.score > self.doubtful]
 
     def _adapt(self, found: Detections, region: yolo.Region) -> None:

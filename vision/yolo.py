@@ -54,13 +54,13 @@ class Detector:
         self.pixels = pixels
         self.threshold = threshold
 
-    def __call__(self, image: Image, region: Region | None = None) -> Detections:
-        """Balls in ``region`` (x0, y0, x1, y1, pixels) of a BGR picture, or in all of it."""
+    def __call__(self, image: Image, region: Region | None = None, pixels: int | None = None) -> Detections:
+        """Balls in ``region`` (x0, y0, x1, y1, pixels) of a BGR picture, or in all of it; ``pixels`` for this look only."""
         x0, y0, x1, y1 = region or (0, 0, image.shape[1], image.shape[0])
         view = image[max(y0, 0) : y1, max(x0, 0) : x1]
         if min(view.shape[:2]) < 8:
             return Detections.empty()
-        small, scale = fit(view, self.pixels)
+        small, scale = fit(view, pixels or self.pixels)
         found = decode(self.network(small), self.threshold)
         centre = (found[:, :2] + 0.5) / scale - 0.5 + (max(x0, 0), max(y0, 0))
         return Detections.of(centre, found[:, 2] / scale, found[:, 3])
