@@ -87,6 +87,18 @@ def watch(video: Video, options: Options, see: See, bar: Bar) -> Seen:
     given = None if options.table is None else load_table(options.table, info.width, info.height)
     frames = iter(video)
     stage: Stage = set_stage(frames, see, length_m=options.length_m, given=given, name=info.name)
+    if stage.late and Path(info.name).is_file():
+        # A player stood in front, or the first pictures were too dark: the same view may have been there before.
+        video.close()
+        with open_video(info.name) as again:
+            stage.frames = iter(again)
+            return _follow(again, stage, see, bar)
+    return _follow(video, stage, see, bar)
+
+
+def _follow(video: Video, stage: Stage, see: See, bar: Bar) -> Seen:
+    """Every frame of a stream whose table is known."""
+    info = video.info
     eye = Eye(stage.calibration, see)
     observations: list[Observation] = []
     warnings = list(stage.warnings)

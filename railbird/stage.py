@@ -44,6 +44,7 @@ class Stage:
         self.frames = frames
         self.calibration = calibration
         self.warnings: list[dict[str, Any]] = []
+        self.late = False  # frames before the first that shows the table were passed over
         self._length_m = calibration.table.length_m if length_m is None else length_m
         self._watch = Watch(calibration, first.image)
         self._lost: str | None = None
@@ -136,6 +137,7 @@ def set_stage(
             calibration = _sized(calibration, pictures, see)
         stage = Stage(itertools.chain(batch, frames), pictures[-1], calibration, length_m)
         if skipped:
+            stage.late = True
             stage.warnings.append(
                 {"t_s": 0.0, "code": "no-table", "text": f"the table is first seen at {batch[0].t_s:.1f} s ({reason})"}
             )
