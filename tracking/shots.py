@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-from scipy.stats import norm
+from scipy.stats import t as student
 
 from calibration.table import RAILS, Table
 from tracking.events import AnyEvent, Contact, OffTable, Pocketed, RailHit, RailName, Shot, Strike
@@ -16,6 +16,8 @@ from tracking.observations import Floats
 from tracking.reconstruct import Reading, sample
 
 FROZEN = 0.0025  # metres between ball and rail, or ball and cue ball, that count as touching
+HONEST = 1.25  # simulated shots err by this much more than the fit's covariance says
+TAILS = 3  # degrees of freedom of time errors: a kink read wrongly errs far
 TIME_FLOOR = 0.0004  # seconds no time is known better than
 
 
@@ -36,7 +38,7 @@ class SeenShot:
     ----------
     shot : the facts, balls by number.
     paths : ball -> (k, 3) ``t_s, x, y`` in seconds and metres, table frame, every look and every kink.
-    order : contacts of one ball closer than three standard deviations.
+    order : contacts of one ball closer than five standard deviations.
     frictions : sliding and rolling deceleration in this shot, m/s².
     """
 
@@ -66,7 +68,7 @@ def name_shot(raw: RawShot, number: int, names: Mapping[int, int], sure: Mapping
     for k, kink in enumerate(fit.kinks):
         if not all(b in names for b in kink.balls):
             continue
-        sigma = math.hypot(kink.sigma_s, TIME_FLOOR)
+        sigma = math.hypot(HONEST * kink.sigma_s, TIME_FLOOR)
         at = [sample(fit, b, np.array([kink.t_s]))[0][0] for b in kink.balls]
         balls = [names[b] for b in kink.balls]
         event: AnyEvent | None = None
@@ -135,10 +137,10 @@ def _orders(drawn: list[tuple[float, AnyEvent, int]], reading: Reading) -> tuple
         for j, second, m in contacts[a + 1 :]:
             if not set(first.balls) & set(second.balls):
                 continue
-            var = max(float(cov[k, k] + cov[m, m] - 2 * cov[k, m]), 0.0) + 2 * TIME_FLOOR**2
+            var = HONEST**2 * max(float(cov[k, k] + cov[m, m] - 2 * cov[k, m]), 0.0) + 2 * TIME_FLOOR**2
             z = (second.t_s - first.t_s) / math.sqrt(var)
-            if z < 3.0:
-                out.append(Order(i, j, float(norm.cdf(z))))
+            if z < 5.0:
+                out.append(Order(i, j, float(student.cdf(z, TAILS))))
     return tuple(out)
 
 
