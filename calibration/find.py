@@ -310,19 +310,28 @@ def finish(picture: Picture, found: Found, table: Table) -> Found:
             sights = again if len(again) >= len(sights) - 2 else sights
         noses = nose_runs(picture, result.camera, table, window)
         if pinned:
-            # of a cushion that faces a low camera face and top are seen, and the edge between them only at times
-            low = _facing(result.camera, table, 1.2)
-            noses = [run for run in noses if run.rail not in low]
+            # a cushion that faces the camera shows its nose sharply, lit top against shaded face, unless seen very low;
+            # one that turns its back shows the round of its top, some millimetres before the nose
+            sharp = set(_facing(result.camera, table, -0.35)) - set(_facing(result.camera, table, 2.2))
+            noses = [run for run in noses if run.rail in sharp]
         joints = joint_runs(picture, result.camera, table, result.joint_m, 0.010)
         evidence = Evidence(sights, noses + joints)
         if not sights and not evidence.edges:
             break
-        result = fit(result.camera, table, evidence, joint_m=result.joint_m, setback_m=result.setback_m)
+        result = fit(
+            result.camera, table, evidence, joint_m=result.joint_m, setback_m=result.setback_m, raised=bool(noses)
+        )
         eye, middle = result.camera.position, np.array([table.width_m / 2, table.length_m / 2])
         if pinned and np.linalg.norm(eye[:2] - middle) < 0.6 * eye[2]:
             # only from above is a stretch told apart from a tilt
             free = fit(
-                result.camera, table, evidence, joint_m=result.joint_m, setback_m=result.setback_m, stretched=True
+                result.camera,
+                table,
+                evidence,
+                joint_m=result.joint_m,
+                setback_m=result.setback_m,
+                stretched=True,
+                raised=bool(noses),
             )
             if free.cost < result.cost - STRETCH_GAIN:
                 result = free

@@ -14,6 +14,8 @@ from calibration.strips import RAIL_TOP_M, rail_axes, rail_point
 from calibration.table import Table
 
 FOCAL_PRIOR = (1.1, 0.4)  # of the picture's longer side: median, and standard deviation of the logarithm
+TOP_SLACK_M = 0.0035  # standard deviation of the height of rails' tops over tables
+LOWEST_TOP_M = -0.004  # against RAIL_TOP_M: no rail is lower than its noses
 BEND_PRIOR = 0.05  # standard deviation of the share by which a lens moves the middle of the picture's short edges
 #: Prior of the cloth's edge behind the nose line and of the sights behind it: mean and standard deviation, metres.
 JOINT_PRIOR = (0.050, 0.008)
@@ -107,6 +109,7 @@ class _Rows:
     of_joint: Floats
     of_setback: Floats
     of_free: Floats
+    of_top: Floats
     free: Floats  # (n, k) membership in the k free runs
     along: Floats
     outward: Floats
@@ -142,6 +145,7 @@ def _rows(table: Table, evidence: Evidence, start: Camera) -> _Rows:
                 out if tie == "joint" else zero,
                 out if tie == "setback" else zero,
                 -out if tie == "free" else zero,
+                np.tile([0.0, 0.0, 1.0 if tie in ("joint", "setback") else 0.0], (n, 1)),
                 member,
                 np.broadcast_to(along, (n, 3)),
                 out,
@@ -204,6 +208,7 @@ def fit(
     setback_m: float = SETBACK_PRIOR[0],
     distortion: bool = True,
     stretched: bool = False,
+    raised: bool = False,
     rounds: int = 25,
 ) -> Fit:
     """Fits camera, distortion and rail sizes by Levenberg-Marquardt with reweighting.
@@ -216,6 +221,7 @@ def fit(
     joint_m, setback_m : first values.
     distortion : whether the lens's bend may move from where it is.
     stretched : whether the picture may have been stretched: its pixels' aspect is fitted too.
+    raised : whether the rails' height is fitted too; noses are needed to tell it.
     rounds : at most so many steps.
 
     Raises
@@ -235,10 +241,18 @@ def fit(
         setback_m,
         offsets,
         float(np.log(start.aspect)),
+        0.0,
     )
     rest = np.zeros(2) if distortion else state.bend
     slack = BEND_PRIOR if distortion else 1e-6
-    tie = _Tie(rest, slack, unit, 0.0 if stretched else float(np.log(start.aspect)), 0.1 if stretched else 1e-6)
+    tie = _Tie(
+        rest,
+        slack,
+        unit,
+        0.0 if stretched else float(np.log(start.aspect)),
+        0.1 if stretched else 1e-6,
+        TOP_SLACK_M if raised else 1e-7,
+    )
     damping = 1e-3
     residual, jacobian = _linearise(state, rows, start, tie)
     cost = _robust_cost(residual)
@@ -290,6 +304,7 @@ class _Tie:
     unit: float
     log_aspect: float
     aspect_slack: float
+    top_slack: float
     stiff: Floats = field(default_factory=lambda: np.array([1.0, 3.0]))  # k2 is for what k1 cannot explain
 
 
@@ -303,6 +318,7 @@ class _State:
     setback: float
     offsets: Floats
     log_aspect: float
+    top: float  # of the rails above where they are taken to be, metres
 
     def moved(self, step: Floats) -> _State:
         turn, _ = cv2.Rodrigues(step[3:6])
@@ -313,8 +329,9 @@ class _State:
             self.translation + step[6:9],
             self.joint + float(step[10]),
             self.setback + float(step[11]),
-            self.offsets + step[12:],
+            self.offsets + step[13:],
             self.log_aspect + float(np.clip(step[9], -0.2, 0.2)),
+            float(np.clip(self.top + step[12], LOWEST_TOP_M, 0.0)),
         )
 
     def camera(self, like: Camera, unit: float) -> Camera:
@@ -338,7 +355,7 @@ def _bend_of(camera: Camera, unit: float) -> Floats:
 
 def _project(state: _State, rows: _Rows, like: Camera, unit: float) -> tuple[Floats, Floats, Floats]:
     """Pixels (n, 2), their derivative by the world point (n, 2, 3) and by the ten camera parameters (n, 2, 10)."""
-    world = rows.base + state.joint * rows.of_joint + state.setback * rows.of_setback
+    world = rows.base + state.joint * rows.of_joint + state.setback * rows.of_setback + state.top * rows.of_top
     if rows.free.shape[1]:
         world = world + (rows.free @ state.offsets)[:, None] * rows.of_free
     turned = world @ state.rotation.T
@@ -375,13 +392,14 @@ def _project(state: _State, rows: _Rows, like: Camera, unit: float) -> tuple[Flo
 def _linearise(state: _State, rows: _Rows, like: Camera, tie: _Tie) -> tuple[Floats, Floats]:
     """Residuals in standard deviations and their Jacobian; directions of lines are held within a step."""
     pixels, by_world, by_camera = _project(state, rows, like, tie.unit)
-    count = by_camera.shape[2] + 2 + rows.free.shape[1]
+    count = by_camera.shape[2] + 3 + rows.free.shape[1]
     full = np.empty((len(pixels), 2, count))
     full[:, :, :10] = by_camera
     full[:, :, 10] = np.einsum("nij,nj->ni", by_world, rows.of_joint)
     full[:, :, 11] = np.einsum("nij,nj->ni", by_world, rows.of_setback)
+    full[:, :, 12] = np.einsum("nij,nj->ni", by_world, rows.of_top)
     if rows.free.shape[1]:
-        full[:, :, 12:] = np.einsum("nij,nj->ni", by_world, rows.of_free)[:, :, None] * rows.free[:, None, :]
+        full[:, :, 13:] = np.einsum("nij,nj->ni", by_world, rows.of_free)[:, :, None] * rows.free[:, None, :]
     off = rows.pixels - pixels
     reach = np.einsum("nij,nj->ni", by_world, rows.along)
     side = np.einsum("nij,nj->ni", by_world, rows.outward)
@@ -412,11 +430,12 @@ def _linearise(state: _State, rows: _Rows, like: Camera, tie: _Tie) -> tuple[Flo
     for which, direction in directions:
         blocks.append((off[which] * direction).sum(axis=1))
         jacobians.append(-np.einsum("ni,nij->nj", direction, full[which]))
-    prior = np.zeros((6, count))
+    prior = np.zeros((7, count))
     prior[0, 0] = 1 / FOCAL_PRIOR[1]
     prior[1, 1], prior[2, 2] = tie.stiff / tie.slack
     prior[3, 10], prior[4, 11] = 1 / JOINT_PRIOR[1], 1 / SETBACK_PRIOR[1]
     prior[5, 9] = 1 / tie.aspect_slack
+    prior[6, 12] = 1 / tie.top_slack
     values = np.array(
         [
             (state.log_focal - np.log(FOCAL_PRIOR[0] * tie.unit)) / FOCAL_PRIOR[1],
@@ -424,6 +443,7 @@ def _linearise(state: _State, rows: _Rows, like: Camera, tie: _Tie) -> tuple[Flo
             (state.joint - JOINT_PRIOR[0]) / JOINT_PRIOR[1],
             (state.setback - SETBACK_PRIOR[0]) / SETBACK_PRIOR[1],
             (state.log_aspect - tie.log_aspect) / tie.aspect_slack,
+            state.top / tie.top_slack,
         ]
     )
     residual = np.clip(np.nan_to_num(np.concatenate([*blocks, values]), nan=1e4), -1e4, 1e4)
@@ -431,14 +451,14 @@ def _linearise(state: _State, rows: _Rows, like: Camera, tie: _Tie) -> tuple[Flo
 
 
 def _weights(residual: Floats) -> Floats:
-    """Pull of each residual; what is known before looking (the last six) keeps its full pull."""
+    """Pull of each residual; what is known before looking (the last seven) keeps its full pull."""
     weight = (1 + (residual / ROBUST) ** 2) ** -0.5
-    weight[-6:] = 1
+    weight[-7:] = 1
     return weight
 
 
 def _robust_cost(residual: Floats) -> float:
-    seen, prior = residual[:-6], residual[-6:]
+    seen, prior = residual[:-7], residual[-7:]
     return float(ROBUST**2 * np.sum(np.sqrt(1 + (seen / ROBUST) ** 2) - 1) + 0.5 * np.sum(prior**2))
 
 
