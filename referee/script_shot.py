@@ -170,14 +170,14 @@ def events_of(
 
 
 def _gone_once(event: AnyEvent, down: set[int], here: str) -> None:
-    """Refuse a ball that is pocketed where it certainly lies in a pocket or off the table already."""
+    """Refuse a ball that is pocketed or leaves the table where it certainly lies in a pocket or off the table already."""
     if isinstance(event, Contact):
         down.difference_update(event.balls)
         return
     if not isinstance(event, (Pocketed, OffTable)):
         down.discard(event.ball)
     elif event.p >= 1.0:
-        if event.ball in down and isinstance(event, Pocketed):
+        if event.ball in down:
             raise InputError(
                 f"{here}: ball {event.ball} is not on the table any more, it was pocketed or left it above"
             )
