@@ -394,7 +394,9 @@ def check(found: Found) -> None:
     if not pinned:
         # without enough diamonds the cloth and the cushions must say it alone, and so must leave no doubt
         true = float(np.mean(result.edge_px < limit)) if len(result.edge_px) else 0.0
-        if rails < 4 or true < 0.7 or found.cover < 0.92 or found.beyond > 0.1:
+        noses = sum(run.kind == "nose" for run in found.evidence.edges)
+        doubtful = true < 0.7 or found.cover < 0.92 or found.beyond > 0.1 or abs(camera.aspect - 1) > 0.02
+        if rails < 4 or noses < 3 or doubtful:
             raise InputError(
                 f"table not determined: {len(good)} diamonds and {rails} cushions agree, too few to be sure; {way_out}"
             )
