@@ -33,11 +33,25 @@ def main() -> int:
         folder = args.out / name
         began = time.perf_counter()
         run = subprocess.run(
-            [sys.executable, "-m", "railbird", "analyse", str(video), "--game", document["game"], "--out", str(folder), "--no-annotated"],
+            [
+                sys.executable,
+                "-m",
+                "railbird",
+                "analyse",
+                str(video),
+                "--game",
+                document["game"],
+                "--out",
+                str(folder),
+                "--no-annotated",
+            ],
             capture_output=True,
             text=True,
         )
-        print(f"{name}: exit {run.returncode} after {time.perf_counter() - began:.1f} s {run.stderr.strip()[-300:]}", flush=True)
+        print(
+            f"{name}: exit {run.returncode} after {time.perf_counter() - began:.1f} s {run.stderr.strip()[-300:]}",
+            flush=True,
+        )
         pairs += [str(truth), str(folder / "match.json")]
     scorer = args.footage.parent / "tools" / "score_match.py"
     return subprocess.run([sys.executable, str(scorer), *pairs]).returncode
