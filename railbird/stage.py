@@ -135,13 +135,24 @@ def set_stage(
             continue
         if given is None and length_m is None:
             calibration = _sized(calibration, pictures, see)
-        stage = Stage(itertools.chain(batch, frames), pictures[-1], calibration, length_m)
+        stage = Stage(itertools.chain(_drained(batch), frames), pictures[-1], calibration, length_m)
         if skipped:
             stage.late = True
             stage.warnings.append(
-                {"t_s": 0.0, "code": "no-table", "text": f"the table is first seen at {batch[0].t_s:.1f} s ({reason})"}
+                {
+                    "t_s": 0.0,
+                    "code": "no-table",
+                    "text": f"the table is first seen at {pictures[0].t_s:.1f} s ({reason})",
+                }
             )
         return stage
+
+
+def _drained(batch: list[Frame]) -> Iterator[Frame]:
+    """The gathered frames one by one, each let go once it was used: a second of 1080p is half a gigabyte."""
+    batch.reverse()
+    while batch:
+        yield batch.pop()
 
 
 def _gather(frames: Iterator[Frame]) -> list[Frame]:
