@@ -93,9 +93,7 @@ def cloth_regions(image: Picture, limit: int = 6) -> list[Region]:
         if covered > 0.9 * np.count_nonzero(seed):
             continue  # grown from another seed already
         grown.append(_settle(seed, lab, hue))
-        # a grey cloth may differ from its rails by little more than its own shading
-        close = _settle(seed, lab, hue, 0.45) if _is_grey(seed, hue) else None
-        for mask in (grown[-1], _same_hue(grown[-1], light, hue), close):
+        for mask in (grown[-1], _same_hue(grown[-1], light, hue)):
             region = _outlined(mask, scale) if mask is not None else None
             if region is not None:
                 found.append(region)
@@ -129,7 +127,7 @@ def _seed_masks(light: npt.NDArray[np.float32], hue: npt.NDArray[np.float32]) ->
         left[near <= 9] = 0
         chroma = float(np.hypot(*centre))
         distance = np.hypot(hue[..., 0] - centre[0], hue[..., 1] - centre[1])
-        for width, depth in ((7.0, 5.0), (13.0, 11.0)):
+        for width in (7.0, 13.0):
             member = lit & (distance < width)
             if chroma > 14:
                 masks.append(member.astype(np.uint8) * 255)
@@ -140,7 +138,7 @@ def _seed_masks(light: npt.NDArray[np.float32], hue: npt.NDArray[np.float32]) ->
             tally, edges = np.histogram(values, bins=25, range=(0, 100))
             for level in np.argsort(tally)[::-1][:2]:
                 middle = (edges[level] + edges[level + 1]) / 2
-                masks.append((member & (np.abs(light - middle) < depth)).astype(np.uint8) * 255)
+                masks.append((member & (np.abs(light - middle) < 11)).astype(np.uint8) * 255)
     return masks
 
 
@@ -159,11 +157,7 @@ def _components(seeds: list[Mask], limit: int = 12) -> list[Mask]:
     return [mask for _, mask in parts[:limit]]
 
 
-def _is_grey(mask: Mask, hue: npt.NDArray[np.float32]) -> bool:
-    return float(np.hypot(*np.median(hue[mask > 0], axis=0))) < 14
-
-
-def _settle(mask: Mask, lab: npt.NDArray[np.float32], hue: npt.NDArray[np.float32], tolerance: float = 1.0) -> Mask:
+def _settle(mask: Mask, lab: npt.NDArray[np.float32], hue: npt.NDArray[np.float32]) -> Mask:
     """Lets the region follow its own shading: a pixel belongs if it is like the region's mean around it."""
     height, width = mask.shape
     coarse = (max(width // 8, 4), max(height // 8, 4))
@@ -183,7 +177,7 @@ def _settle(mask: Mask, lab: npt.NDArray[np.float32], hue: npt.NDArray[np.float3
         spread = np.maximum(np.median(sample, axis=0), [1.0, 0.8, 0.8]) * 1.48
         far = (off[..., 0] / (4.5 * spread[0] + 4)) ** 2
         far += ((off[..., 1:] / (4 * spread[1:] + 3)) ** 2).sum(-1)
-        member = (gate & (far < tolerance**2) & (weight > 0.06)).astype(np.uint8) * 255
+        member = (gate & (far < 1) & (weight > 0.06)).astype(np.uint8) * 255
         member = cv2.morphologyEx(member, cv2.MORPH_OPEN, kernel)
         count, labels = cv2.connectedComponents(member)
         if count < 2:
