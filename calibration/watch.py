@@ -18,8 +18,9 @@ from calibration.result import Calibration
 from calibration.strips import RAIL_TOP_M, rail_axes, rail_length, rail_point
 from calibration.table import RAILS
 
-PROBES = 64
-REACH = 12  # pixels to either side of an edge that a profile covers
+PROBES = 48
+REACH = 10  # pixels to either side of an edge that a profile covers
+ASTRAY = 2.5  # pixels by which edges that agree on no movement are off in another view
 LAG = 7  # pixels that an edge may have moved and still be measured
 ALIKE = 0.75  # correlation from which on a profile is the same edge
 HELD_S = 0.3  # a change must last so long: a hand that sweeps by is none
@@ -110,6 +111,11 @@ class Watch:
             state = self._light(image, flat)
         self.shift_px = self._movement(lags, alike) if share >= 0.25 else self.shift_px
         if share >= 0.25 and self.shift_px > self._tolerance:
+            same, _ = self._same_scene(image, flat)
+            if same < 0.4:
+                self._since.clear()
+                absent = image.ndim == 3 and not is_table_view(image, self._hue)
+                return State.NO_TABLE if absent else State.CUT
             state = State.MOVED
         if state is State.OK:
             self._since.clear()
@@ -150,16 +156,18 @@ class Watch:
         count = int(np.count_nonzero(alike))
         for _ in range(2):
             if np.count_nonzero(keep) < max(8, count // 2):
-                return 0.0
+                still = float(np.median(np.abs(lags[alike])))
+                return still if still > ASTRAY else 0.0
             a = self._motion[keep]
             moved = np.linalg.solve(a.T @ a + 0.05 * np.eye(4), a.T @ lags[keep])
             off = np.abs(self._motion @ moved - lags)
             keep = alike & (off < max(0.7, 2.5 * float(np.partition(off[keep], len(a) // 2)[len(a) // 2])))
-        if np.count_nonzero(keep) < max(8, 0.6 * count):
-            return 0.0
         still = float(np.median(np.abs(lags[alike])))
+        if np.count_nonzero(keep) < max(8, 0.6 * count):
+            return still if still > ASTRAY else 0.0
         if float(np.median(np.abs(self._motion[alike] @ moved - lags[alike]))) > 0.6 * still:
-            return 0.0  # edges that wander each on its own: noise, reflections, somebody in front
+            # edges that wander each on its own are noise, reflections, somebody in front; far, they are another view
+            return still if still > ASTRAY else 0.0
         return float(np.hypot(moved[0], moved[1]) + abs(moved[2]) + abs(moved[3]))
 
     def _light(self, image: Picture, flat: Picture | None) -> State:
