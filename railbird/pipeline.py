@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from calibration.ends import head_from_rack
 from calibration.errors import InputError
 from calibration.result import Calibration
 from railbird import result as results
@@ -192,9 +193,10 @@ def judge(seen: Seen, options: Options) -> dict[str, Any]:
     calibration, observations, warnings = seen.calibration, seen.observations, seen.warnings
     table = calibration.table
     rack = next((y for o in observations[:8] if (y := find_rack(o, calibration)) is not None), None)
+    if rack is not None:
+        calibration = head_from_rack(calibration, [[table.long_string, rack]])
     if rack is not None and rack < table.centre_string:
         observations = [turned(o, table.width_m, table.length_m) for o in observations]
-        calibration = calibration.turned()
         warnings = [
             {**w, "table": Calibration.from_json(w["table"]).turned().to_json()} if "table" in w else w
             for w in warnings
