@@ -156,12 +156,13 @@ def turned(observation: Observation, width: float, length: float) -> Observation
 
 
 RACK_LEAST = 6
+RACK_SCORE = 0.15  # balls that touch are seen faintly each; that they lie packed makes up for it
 RACK_ACROSS = 5.2  # balls' diameters: half the side of a full triangle around its middle
 
 
 def find_rack(observation: Observation, calibration: Calibration) -> float | None:
     """``y`` of the middle of a set rack in this look, metres; None where the balls are not packed."""
-    xy = observation.xy[observation.score > 0.4]
+    xy = observation.xy[observation.score > RACK_SCORE]
     ball = calibration.table.ball_m
     if len(xy) < RACK_LEAST + 1:
         return None

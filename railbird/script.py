@@ -83,7 +83,7 @@ def begins_with_break(match: Mapping[str, Any]) -> bool:
     if match.get("rack_seen"):
         return True
     shot = match["shots"][0]
-    return looks_racked(shot["start"], Table.from_json(match["table"]), match["game"])
+    return bool(match.get("rack_seen")) or looks_racked(shot["start"], Table.from_json(match["table"]), match["game"])
 
 
 def setup_from(match: Mapping[str, Any]) -> dict[str, Any]:
