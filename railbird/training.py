@@ -14,7 +14,7 @@ import numpy as np
 from rich.console import Console
 
 from calibration.errors import InputError
-from vision import labels, prepare, yolo
+from vision import labels, prepare, quantise, yolo
 from vision.labels import Labelled
 from vision.mistakes import mistakes
 
@@ -61,7 +61,7 @@ def train(data: Sequence[Path], *, out: Path, epochs: int = 30, resume: bool = F
     Parameters
     ----------
     data : folders; see `gather`.
-    out : folder for ``detector.pt``, ``detector.onnx``, ``identity.pt``, ``identity.onnx`` and reports.
+    out : folder for ``detector.pt``, ``detector.onnx``, ``detector-int8.xml``, ``identity.pt``, ``identity.onnx`` and reports.
     epochs : passes over the pictures, two crops a pass each.
     resume : go on from the last checkpoints in ``out``.
     """
@@ -80,6 +80,8 @@ def train(data: Sequence[Path], *, out: Path, epochs: int = 30, resume: bool = F
     schedule = train_detector.Schedule(steps=steps)
     checkpoint = train_detector.train(pictures, out, schedule, resume=resume, weights=weight, say=show)
     network.export(checkpoint, out / "detector.onnx")
+    seen = (cv2.imread(str(path)) for path in quantise.choose(p.path for p in pictures))
+    quantise.quantise(out / "detector.onnx", (np.asarray(image, dtype=np.uint8) for image in seen if image is not None), out / "detector-int8.xml")
     detector = yolo.load(out / "detector.onnx", threshold=0.12)
     rng = np.random.default_rng(0)
     trays, weights, apart = [], [], []
@@ -124,7 +126,7 @@ def tune(video: str, *, out: Path, numbers: tuple[int, ...] = tuple(range(16)), 
     if report["kept"] == "old":
         for name in ("identity.pt", "identity.onnx"):
             shutil.copyfile(shipped / name, out / name)
-    for name in ("detector.pt", "detector.onnx"):
+    for name in ("detector.pt", "detector.onnx", "detector-int8.xml", "detector-int8.bin"):
         shutil.copyfile(shipped / name, out / name)
     (out / "identity.ckpt").unlink(missing_ok=True)
     document = {"format": "railbird/1", "video": Path(video).name, "weights": str(out), **report}

@@ -93,7 +93,7 @@ def refine(
             belief = strength * np.exp(off * off * np.float32(-0.5))
             total = belief.sum(axis=2).astype(np.float64) + 1e-9
             edge = belief @ beside / total
-            weight = total / (total + 0.5 * np.median(total, axis=1, keepdims=True)) * (0.3 + 0.7 * sure)
+            weight = total / (total + 0.5 * rays.median(total)[:, None]) * (0.3 + 0.7 * sure)
         solved = _solve(basis, weight * _biweight(edge - expected), edge, prior)
         solved[:, :2] = np.clip(solved[:, :2], -0.4, 0.4)
         if window == 0:
@@ -133,7 +133,7 @@ def _solve(basis: Floats, weight: Floats, value: Floats, prior: Floats) -> Float
 
 def _biweight(residual: Floats) -> Floats:
     """Tukey's weights from residuals (n, a), scaled by their median absolute value per ball."""
-    scale = 4.685 * np.maximum(1.4826 * np.median(np.abs(residual), axis=1, keepdims=True), 0.01)
+    scale = 4.685 * np.maximum(1.4826 * rays.median(np.abs(residual))[:, None], 0.01)
     return np.asarray(np.maximum(1 - (residual / scale) ** 2, 0) ** 2, dtype=np.float64)
 
 
@@ -180,7 +180,7 @@ def _streaks(
     small = np.full(5, 1e-6)
     fit = _solve(double, weight, spread, small)
     left = spread - fit @ double.T
-    scale = 1.4826 * np.median(np.abs(left), axis=1) + 1e-9
+    scale = 1.4826 * rays.median(np.abs(left)) + 1e-9
     weight = weight * np.maximum(1 - (left / (4.685 * scale[:, None])) ** 2, 0) ** 2
     fit = _solve(double, weight, spread, small)
     swing = np.hypot(fit[:, 1], fit[:, 2])

@@ -102,7 +102,7 @@ def test_bad_weights_and_backends_are_named(tmp_path: Path) -> None:
         yolo.load(backend="tensorrt")
     (tmp_path / "x.txt").write_text("")
     with pytest.raises(InputError, match=r"reads \.onnx"):
-        yolo.load(tmp_path / "x.txt", backend="openvino")
+        yolo.load(tmp_path / "x.txt", backend="onnx")
 
 
 def test_weights_are_small() -> None:
