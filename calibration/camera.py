@@ -77,7 +77,9 @@ class Camera:
         k1, k2 = self.distortion
         for _ in range(20):
             r2 = (n**2).sum(axis=1)
-            n = d / (1 + k1 * r2 + k2 * r2**2)[:, None]
+            before, n = n, d / (1 + k1 * r2 + k2 * r2**2)[:, None]
+            if np.abs(n - before).max(initial=0.0) < 1e-12:
+                break
         return n
 
     def rays(self, pixels: npt.ArrayLike) -> Floats:
@@ -98,10 +100,9 @@ class Camera:
         """(n, 2, 2) d(pixel) / d(table point) on the plane at ``height``; pixels per metre."""
         p = np.atleast_2d(np.asarray(points, dtype=np.float64))[:, :2]
         step = 1e-4
-        columns = [
-            (self.project(p + step * e, height) - self.project(p - step * e, height)) / (2 * step) for e in np.eye(2)
-        ]
-        return np.stack(columns, axis=2)
+        around = np.concatenate([p + d for d in ((step, 0.0), (-step, 0.0), (0.0, step), (0.0, -step))])
+        right, left, up, down = self.project(around, height).reshape(4, len(p), 2)
+        return np.stack([right - left, up - down], axis=2) / (2 * step)
 
     def ball_radius_px(self, points: npt.ArrayLike, radius: float) -> Floats:
         """(n,) apparent radius in pixels (geometric mean of the outline ellipse's half axes) of balls at ``points``."""

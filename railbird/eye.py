@@ -37,9 +37,9 @@ def to_table(calibration: Calibration, detections: Detections) -> tuple[Floats, 
     rough = camera.unproject(detections.centre, radius)
     offset = np.nan_to_num(camera.outline_centre_offset(np.nan_to_num(rough), radius))
     xy = camera.unproject(detections.centre - offset, radius)
-    jacobian = camera.jacobian(np.nan_to_num(xy), radius)
-    with np.errstate(all="ignore"):
-        inverse = np.linalg.pinv(np.nan_to_num(jacobian))
+    (a, b), (c, d) = camera.jacobian(np.nan_to_num(xy), radius).transpose(1, 2, 0)
+    with np.errstate(all="ignore"):  # above the horizon the map has no inverse and the place is NaN already
+        inverse = np.array([[d, -b], [-c, a]]).transpose(2, 0, 1) / (a * d - b * c)[:, None, None]
     cov = inverse @ detections.cov @ inverse.transpose(0, 2, 1)
     return xy, cov
 
@@ -50,7 +50,8 @@ class Eye:
     Parameters
     ----------
     calibration : where the table is.
-    see : finds balls in a frame, region given in pixels (detector, refinement and evidence together).
+    see : finds balls in a frame, region given in pixels (detector, refinement and evidence together). Where it has a method
+        ``expect`` of the same arguments, it is told of the next frame while this one is worked on.
     """
 
     def __init__(self, calibration: Calibration, see: See) -> None:
@@ -72,6 +73,12 @@ class Eye:
         self._gate = ChangeGate(calibration)
         self._cover = Cover(calibration)
         self._still = Stillness(calibration.table)
+
+    def expect(self, frame: Frame) -> None:
+        """The next frame, already here: while balls move it will be looked at, so that may begin."""
+        begin = getattr(self._see, "expect", None)
+        if begin is not None and self.moving and not frame.repeat:
+            begin(frame, self.region)
 
     def frame(self, frame: Frame) -> list[Observation]:
         """What this frame adds: nothing, one look, or several where a ball has just begun to move.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from railbird.stage import Stage, set_stage
 from tracking.observations import Observation
 from tracking.shots import SeenShot
 from vision.cadence import Cadence, find_cadence
-from vision.video import Video, file_sha256, open_video
+from vision.video import Frame, Video, file_sha256, open_video
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +107,10 @@ def _follow(video: Video, stage: Stage, see: See, bar: Bar) -> Seen:
     times: list[float] = []
     repeats: list[bool] = []
     with bar.stage("watching", info.frames) as step:
-        for frame in stage.frames:
+        for frame, following in _with_next(stage.frames):
             step()
+            if following is not None:
+                eye.expect(following)
             times.append(frame.t_s)
             repeats.append(frame.repeat)
             verdict = stage.check(frame, eye)
@@ -133,6 +136,15 @@ def _follow(video: Video, stage: Stage, see: See, bar: Bar) -> Seen:
         "duration_s": round(video.last_t_s + (1 / info.rate if info.rate else 0.0), 6),
     }
     return Seen(source, stage.calibration, observations, warnings, eye.frames, eye.moving_frames, eye.looked)
+
+
+def _with_next(frames: Iterator[Frame]) -> Iterator[tuple[Frame, Frame | None]]:
+    """Each frame with the one after it, None after the last."""
+    frame = next(frames, None)
+    while frame is not None:
+        following = next(frames, None)
+        yield frame, following
+        frame = following
 
 
 def evenly(observations: list[Observation], cadence: Cadence) -> list[Observation]:

@@ -81,7 +81,11 @@ def train(data: Sequence[Path], *, out: Path, epochs: int = 30, resume: bool = F
     checkpoint = train_detector.train(pictures, out, schedule, resume=resume, weights=weight, say=show)
     network.export(checkpoint, out / "detector.onnx")
     seen = (cv2.imread(str(path)) for path in quantise.choose(p.path for p in pictures))
-    quantise.quantise(out / "detector.onnx", (np.asarray(image, dtype=np.uint8) for image in seen if image is not None), out / "detector-int8.xml")
+    quantise.quantise(
+        out / "detector.onnx",
+        (np.asarray(image, dtype=np.uint8) for image in seen if image is not None),
+        out / "detector-int8.xml",
+    )
     detector = yolo.load(out / "detector.onnx", threshold=0.12)
     rng = np.random.default_rng(0)
     trays, weights, apart = [], [], []

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtr
 
 from calibration.table import RAILS, Table
 from tracking.events import AnyEvent, Contact, OffTable, Pocketed, RailHit, RailName, Shot, Strike
@@ -140,7 +140,7 @@ def _orders(drawn: list[tuple[float, AnyEvent, int]], reading: Reading) -> tuple
             var = HONEST**2 * max(float(cov[k, k] + cov[m, m] - 2 * cov[k, m]), 0.0) + 2 * TIME_FLOOR**2
             z = (second.t_s - first.t_s) / math.sqrt(var)
             if z < 5.0:
-                out.append(Order(i, j, float(student.cdf(z, TAILS))))
+                out.append(Order(i, j, float(stdtr(TAILS, z))))
     return tuple(out)
 
 

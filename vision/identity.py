@@ -19,6 +19,7 @@ from scipy.optimize import linear_sum_assignment
 
 from calibration.errors import InputError
 from vision.detections import NUMBERS, Detections, Floats
+from vision.runtime import openvino
 
 Image = npt.NDArray[np.uint8]
 
@@ -113,7 +114,7 @@ def load(weights: Path | None = None, backend: str | None = None, threads: int |
 
 
 def _openvino(path: Path, threads: int | None) -> Callable[[Any], Any]:
-    import openvino as ov
+    ov = openvino()
     from openvino.preprocess import PrePostProcessor
 
     core = ov.Core()

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from calibration.errors import InputError, MissingExtra
 from vision import yolo
+from vision.runtime import openvino
 
 PICTURES = 120  # enough for ranges; more change nothing
 
@@ -55,8 +56,7 @@ def quantise(
         import nncf
     except ImportError:
         raise MissingExtra("eight-bit weights", "yolo") from None
-    import openvino as ov
-
+    ov = openvino()
     logging.getLogger("nncf").setLevel(logging.ERROR)
     model = ov.Core().read_model(network)
     small = nncf.quantize(

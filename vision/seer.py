@@ -7,6 +7,7 @@ the table, and a look costs what it has pixels.
 from __future__ import annotations
 
 from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,11 +54,28 @@ class Seer:
         self._pixels = pixels
         self._needed: deque[float] = deque(maxlen=PATIENCE)
         self._waited = 0
+        self._beside = ThreadPoolExecutor(1, thread_name_prefix="detector")
+        self._begun: deque[tuple[Frame, yolo.Region | None, Future[Detections]]] = deque(maxlen=2)
+
+    def expect(self, frame: Frame, region: yolo.Region | None = None) -> None:
+        """Begin to look at a frame that will be asked for next; the network runs beside what is done to the one before."""
+        self._begun.append((frame, region, self._beside.submit(lambda: self.detect(frame.image, region))))
+
+    def _settle(self) -> None:
+        """Wait for the looks that were begun: the network serves one at a time."""
+        for _, _, look in self._begun:
+            look.result()
 
     def __call__(self, frame: Frame, region: yolo.Region | None = None) -> Detections:
         """Balls of a frame (or of the part of it that holds the table)."""
+        begun = next((look for of, where, look in self._begun if of is frame and where == region), None)
+        if begun is not None:
+            first = begun.result()
+        else:
+            self._settle()
+            first = self.detect(frame.image, region)
         image = frame.image
-        found = self.look(image, region)
+        found = self._finish(image, first)
         self._adapt(found, region or (0, 0, image.shape[1], image.shape[0]))
         return found
 
@@ -65,7 +83,12 @@ class Seer:
         self, image: npt.NDArray[np.uint8], region: yolo.Region | None = None, pixels: int | None = None
     ) -> Detections:
         """The same for a bare BGR picture; ``pixels`` as in `vision.yolo.Detector`, for this look only."""
-        found = sizes.weigh(self.identify(image, refine(image, self.detect(image, region, pixels))))
+        self._settle()
+        return self._finish(image, self.detect(image, region, pixels))
+
+    def _finish(self, image: npt.NDArray[np.uint8], first: Detections) -> Detections:
+        """Refinement, evidence and sizes for what the detector found."""
+        found = sizes.weigh(self.identify(image, refine(image, first)))
         return found[found.score > self.doubtful]
 
     def _adapt(self, found: Detections, region: yolo.Region) -> None:

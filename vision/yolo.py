@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from calibration.errors import InputError, MissingExtra
 from vision.detections import Detections, Floats
+from vision.runtime import openvino
 
 Image = npt.NDArray[np.uint8]
 #: (h, w, 3) BGR bytes, sizes multiples of 32 -> (5, h / 8, w / 8): left, top, right, bottom in cells, and the logit.
@@ -175,7 +176,7 @@ def load(
 
 
 def _openvino(path: Path, threads: int | None) -> Network:
-    import openvino as ov
+    ov = openvino()
     from openvino import Type
     from openvino.preprocess import ColorFormat, PrePostProcessor
 

@@ -90,3 +90,30 @@ def test_centres_come_back_to_the_table(make) -> None:
     found, cov = to_table(view, Detections.of(centre, np.full(3, 12.0), np.ones(3)))
     assert found == pytest.approx(xy, abs=2e-4)
     assert (np.linalg.eigvalsh(cov) > 0).all()
+
+
+class Expecting(Watcher):
+    """The same, and notes what it was told to expect."""
+
+    def __init__(self, view, places) -> None:
+        super().__init__(view, places)
+        self.told: list[int] = []
+
+    def expect(self, frame: Frame, region: tuple[int, int, int, int]) -> None:
+        self.told.append(frame.index)
+
+
+def test_the_next_frame_is_told_while_balls_move_only() -> None:
+    view = overhead(640, 360)
+    watcher = Expecting(view, rolling)
+    eye = Eye(view, watcher)
+    every = list(frames(view, rolling, 120))
+    for frame, following in zip(every, [*every[1:], None], strict=True):
+        if following is not None:
+            eye.expect(following)
+        eye.frame(frame)
+    assert watcher.told, "nothing was told"
+    assert len(set(watcher.told) - set(watcher.asked)) <= 1, "only the frame after the last motion is told in vain"
+    assert min(watcher.told) > STROKE
+    in_motion = [k for k in watcher.asked if STROKE + 3 < k < STROKE + 15]
+    assert set(in_motion) <= set(watcher.told)
