@@ -23,6 +23,7 @@ REST_LOOK_S = 0.4  # between looks while the picture stands still
 AIM_LOOK_S = 0.1  # between looks while something moves but no ball does: a player aims, chalks, walks by
 LOOK_BACK_S = 0.2  # frames before the first displaced ball that are looked at after all: the stroke is in them
 BEYOND_M = 0.12  # balls on the rails or dropping off are kept, what lies farther out is another table's
+COVER_SCORE = 0.2  # fainter ones may be knuckles: they do not open a hole in the hand that hides the table
 RADIUS_BAND = (0.62, 1.5)  # of the radius that the camera foretells at that place
 
 See = Callable[[Frame, tuple[int, int, int, int]], "Detections"]
@@ -126,6 +127,7 @@ class Eye:
             & (ratio < RADIUS_BAND[1])
         )
         xy, cov, kept = xy[near], cov[near], detections[near]
-        hidden = self._cover.hidden(frame.image, xy, still=not self.moving)
+        balls = xy[kept.score > COVER_SCORE]
+        hidden = self._cover.hidden(frame.image, balls, still=not self.moving)
         self.covered = float(hidden.mean())
         return Observation(t_s=frame.t_s, xy=xy, cov=cov, score=kept.score, evidence=kept.evidence, hidden=hidden)

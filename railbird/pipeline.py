@@ -56,10 +56,13 @@ class Seen:
 
 
 def load_see(weights: Path | None = None) -> See:
-    """The detector, refinement and evidence as one function from frame and region to detections."""
+    """The detector, refinement and evidence as one function from frame and region to detections.
+
+    What is seen faintly is handed on: tracking takes it where a ball that it knows was due, and nowhere else.
+    """
     from vision.seer import Seer
 
-    return Seer(weights)
+    return Seer(weights, threshold=FAINT, doubtful=0.75 * FAINT)
 
 
 def load_table(path: Path, width: int, height: int) -> Calibration:
@@ -166,6 +169,8 @@ def turned(observation: Observation, width: float, length: float) -> Observation
         hidden=observation.hidden[::-1, ::-1],
     )
 
+
+FAINT = 0.08  # score from which a picture of a ball is handed to tracking
 
 RACK_LEAST = 6
 RACK_SCORE = 0.15  # balls that touch are seen faintly each; that they lie packed makes up for it

@@ -33,12 +33,8 @@ def analyse(observations: Iterable[Observation], table: Table, *, game_balls: It
     recorder = Recorder(table)
     raws: list[RawShot] = []
     for seen in observations:
-        raw = recorder.push(seen)
-        if raw is not None:
-            raws.append(raw)
-    last = recorder.flush()
-    if last is not None:
-        raws.append(last)
+        raws += recorder.push(seen)
+    raws += recorder.flush()
     names = recorder.identities(None if game_balls is None else list(game_balls))
     shots = [name_shot(raw, k + 1, names.number, names.p, table) for k, raw in enumerate(raws)]
     return Analysis(shots, recorder.between, names.number, names.p)

@@ -63,10 +63,14 @@ class RailHit(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pocketed(Event):
-    """A ball's centre crosses the edge of a pocket's opening for good."""
+    """A ball's centre crosses the edge of a pocket's opening for good.
+
+    ``hung_s``: seconds it had hung still in the jaws, where that was seen; None: not known.
+    """
 
     ball: int
     pocket: PocketName
+    hung_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -187,10 +187,18 @@ def tidy(pieces: list[Piece], sigma: float) -> tuple[list[Piece], list[int]]:
 
 
 class Explainer:
-    """Names the kinks of a shot. ``trails`` by ball, all of one shot; ``frame_s`` the time between looks."""
+    """Names the kinks of a shot. ``trails`` by ball, all of one shot; ``frame_s`` the time between looks.
 
-    def __init__(self, trails: dict[int, Trail], table: Table, frame_s: float, cue: int | None = None) -> None:
+    ``cue``: the track most like the cue ball's; ``struck``: one that the tip is known to have sent off, though others move;
+    ``from_start``: balls may have moved before the first look.
+    """
+
+    def __init__(
+        self, trails: dict[int, Trail], table: Table, frame_s: float, cue: int | None = None, struck: int | None = None,
+        from_start: bool = True,
+    ) -> None:  # fmt: skip
         self.trails, self.table, self.frame, self.cue = trails, table, frame_s, cue
+        self.struck, self.from_start = struck, from_start
         self.pockets = list(table.pockets.values())
         self.reactions = {b: trail.jumps for b, trail in trails.items()}
 
@@ -206,7 +214,9 @@ class Explainer:
             if opener is not None and jump.ball == self.cue and jump.t_s < opener.t_s + 3 * self.frame:
                 opener = jump
                 break
-        if opener is not None and self._under_way(opener):
+        if self.struck is not None:
+            opener = next((j for j in movers if j.ball == self.struck), None)
+        elif opener is not None and self.from_start and self._under_way(opener):
             opener = None
         found: list[Kink] = []
         for jump in jumps:

@@ -10,21 +10,33 @@ import numpy as np
 from calibration.table import Table
 from tracking import motion
 from tracking.identity import Identities, identify
+from tracking.leaving import HANG_S, Mouths, doubted, hangs, left_table, pocket_at
 from tracking.observations import Floats, Observation
-from tracking.reconstruct import Looks, Reading, reconstruct
+from tracking.pockets import Drop
+from tracking.reconstruct import Looks, Reading, reconstruct, sample
 from tracking.shots import RawShot, SeenShot, name_shot
-from tracking.tracker import Status, Track, Tracker
+from tracking.strokes import STILL, Verdict, judge, moving_at, next_stroke
+from tracking.suspicion import suspicions
+from tracking.tracker import GONE_S, Status, Track, Tracker
 
 QUIET_S = 0.15  # after the tracker says that all rest
 BEFORE_S = 0.8  # looks kept from before the first motion
 LONGEST_S = 60.0  # a shot longer than this is cut
-LEAST_SPEED = 0.10  # m/s, slower starts are no strokes
-LEAST_WAY = 0.012  # metres some ball must travel in a shot
+BLIND_S = 1.0  # between two looks; longer, and what happened is not known
+TOUCH_KEPT_S = 120.0  # a ball brushed longer ago than this is no matter of the next shot's
+PHANTOM_LOOKS = 8  # a ball that came up from nowhere must be seen so often
+CUE_SURE = 4.0  # nats by which the track of the cue ball must look like it
+
+Part = Literal["", "start", "end", "both"]
 
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """Something that moved and was no shot: ``kind`` is ``moved`` (by hand, racked, brushed) or ``unclear``."""
+    """Something that moved and was no shot.
+
+    ``kind``: ``moved`` (by hand, racked, spotted), ``touched`` (a ball at rest was brushed), ``unseen`` (it moved while the table
+    was not seen), ``dropped`` (it hung in the jaws and dropped), ``replaced`` (all balls lie elsewhere at once).
+    """
 
     begin_s: float
     end_s: float
@@ -33,7 +45,11 @@ class Between:
 
 
 class Recorder:
-    """Tracks, cuts the stream into stretches of motion, and reads each."""
+    """Tracks, cuts the stream into stretches of motion, and reads each.
+
+    A shot is handed out once all balls rest; where a ball hangs in the jaws, once it has dropped or the rules' five seconds are
+    over. The last shot is kept to add a ball that drops later still.
+    """
 
     def __init__(self, table: Table) -> None:
         self.table = table
@@ -42,106 +58,276 @@ class Recorder:
         self.opened: dict[int, int] = {}
         self.prior = (motion.SLIDE, motion.ROLL, 0.5, 0.03)
         self._begin: float | None = None
+        self._blind = False  # whether the stretch began unseen
+        self._gap = False  # whether the table was not seen for a while within it
         self._rests: dict[int, Floats] = {}
         self._quiet_since: float | None = None
         self._exposure = 0.0
         self._first_s: float | None = None
+        self._last_s = -np.inf
+        self._mouths = Mouths(table)
+        self._touched_s: float | None = None
+        self._held: RawShot | None = None
+        self._hanging: dict[int, float] = {}  # tracks in the jaws, and since when they lie there
+        self._last: RawShot | None = None
+        self._seen_again_s = -np.inf
 
-    def push(self, seen: Observation) -> RawShot | None:
-        """Take in one observation; the shot that just ended, if one did."""
+    @property
+    def moving(self) -> bool:
+        """Whether any ball moves now."""
+        return self.tracker.moving
+
+    def push(self, seen: Observation) -> list[RawShot]:
+        """Take in one observation; the shots that it shows to be over, in order."""
         self._exposure = seen.exposure_s or self._exposure
+        blind = seen.t_s - self._last_s > BLIND_S
+        if blind and self._begin is not None:
+            self._gap = True
+        self._mouths.push(seen)
         moving = self.tracker.step(seen)
         t = seen.t_s
         if self._first_s is None:
             self._first_s = t
+        if blind:
+            self._seen_again_s = t
+        self._last_s = max(self._last_s, t)
         if moving and self._begin is None:
-            starts = [k[0] for tr in self.tracker.tracks if tr.status is Status.MOVING for k in tr.looks[-3:]]
-            self._begin = min(starts, default=t)
-            self._rests = {tr.id: tr.rest.copy() for tr in self.tracker.tracks if tr.rest_looks >= 3}
-            self._quiet_since = None
+            self._open(t)
+        out = self._release(t)
         if self._begin is None:
             self._trim(t - 2.0)
-            return None
+            return out
+        if self.tracker.replaced_s == t:
+            return out + self._replaced(t)
         if moving:
             self._quiet_since = None
             if t - self._begin < LONGEST_S:
-                return None
+                return out
         elif self._quiet_since is None:
             self._quiet_since = t
-            return None
+            return out
         elif t - self._quiet_since < QUIET_S:
-            return None
-        return self._finish(t, partial="end" if moving else "")
+            return out
+        return out + self._finish(t, cut=moving)
 
-    def flush(self) -> RawShot | None:
-        """The shot that the end of the stream cuts off, if one is under way."""
-        if self._begin is None:
-            return None
-        return self._finish(self.tracker.time_s, partial="end" if self.tracker.moving else "")
+    def flush(self) -> list[RawShot]:
+        """What the end of the stream leaves: the shot under way, and one that was held back."""
+        out = []
+        if self._begin is not None:
+            out = self._finish(self.tracker.time_s, cut=self.tracker.moving)
+        held, self._held = self._held, None
+        return out if held is None or held in out else [held, *out]
+
+    # -- stretches -----------------------------------------------------------------------------------------------
+    def _open(self, t: float) -> None:
+        starts = [k[0] for tr in self.tracker.tracks if tr.status is Status.MOVING for k in tr.looks[-3:]]
+        self._begin = min(starts, default=t)
+        self._rests = {tr.id: tr.rest.copy() for tr in self.tracker.tracks if tr.rest_looks >= 3}
+        self._quiet_since = None
+        self._gap = False
+        self._blind = self._begin - self._seen_again_s < 0.25
 
     def _trim(self, before_s: float) -> None:
         for track in self.tracker.tracks:
-            if len(track.looks) > 240:
+            if len(track.looks) > 240 or track.status in (Status.LOST, Status.GONE):
                 track.looks = [k for k in track.looks if k[0] >= before_s]
 
-    def _finish(self, t_s: float, partial: Literal["", "start", "end", "both"]) -> RawShot | None:
+    def _replaced(self, t: float) -> list[RawShot]:
+        """All balls lie elsewhere at once: another table, a cut, or a rack set behind somebody's back."""
+        self.between.append(Between(self._begin or t, t, "replaced", tuple(tr.id for tr in self.tracker.tracks)))
+        self._begin = self._quiet_since = None
+        return []
+
+    def _finish(self, t_s: float, *, cut: bool) -> list[RawShot]:
         assert self._begin is not None
         begin, self._begin, self._quiet_since = self._begin, None, None
         self.tracker.stitch(begin - BEFORE_S)
         looks: dict[int, Looks] = {}
         for track in self.tracker.tracks:
-            if track.status is Status.TENTATIVE:
-                continue
             times, xy, cov = track.arrays(begin - BEFORE_S)
-            if len(times):
+            if len(times) and not self._phantom(track, begin, float(times[0])):
                 looks[track.id] = Looks(track.id, times, xy, cov, self._rests.get(track.id))
+        raws = self._read(looks, begin, t_s, cut, None)
+        for raw in raws:
+            self._learn(raw.reading)
+        return self._hold(raws, t_s)
+
+    def _phantom(self, track: Track, begin: float, first_s: float) -> bool:
+        """A knuckle taken for a ball: it came up in mid-table, was never at rest, and went after a moment, into no pocket."""
+        if track.status is Status.TENTATIVE:
+            return True
+        fresh = track.id not in self._rests and not self._blind and first_s > begin + 0.1
+        brief = track.status in (Status.LOST, Status.GONE) and track.hits < PHANTOM_LOOKS
+        return fresh and brief and not hangs(track.mean[:2], self.table)
+
+    def _read(
+        self, looks: dict[int, Looks], begin: float, t_s: float, cut: bool, struck: tuple[int, float] | None
+    ) -> list[RawShot]:
+        """The shots of a stretch: one, none, or several where the next was played while balls still moved."""
+        cue, sure = self._cue()
         reading = reconstruct(
-            looks, self.table, begin_s=begin, end_s=t_s, exposure_s=self._exposure, prior=self.prior, cue=self._cue()
-        )
-        raw = self._judge(reading, begin, t_s, partial)
-        if raw is not None:
-            self._learn(reading)
-        return raw
-
-    def _cue(self) -> int | None:
-        """The track that looks most like the cue ball (those that opened shots lead)."""
-        scores = {
-            t.id: float(t.evidence[0] - np.sort(t.evidence)[-2:].mean()) + 3 * self.opened.get(t.id, 0)
-            for t in self.tracker.tracks
-        }
-        return max(scores, key=lambda k: scores[k]) if scores else None
-
-    def _judge(
-        self, reading: Reading, begin: float, t_s: float, partial: Literal["", "start", "end", "both"]
-    ) -> RawShot | None:
-        fit = reading.fit
-        strike = next((k for k, kink in enumerate(fit.kinks) if kink.kind == "strike"), None)
-        started_moving = [b for b in reading.movers if not fit.paths[b].resting]
-        early = self._first_s is not None and begin - self._first_s < 0.25 and bool(started_moving)
-        if early:
-            partial = "both" if partial else "start"
+            looks, self.table, begin_s=begin, end_s=t_s, exposure_s=self._exposure, prior=self.prior, cue=cue,
+            struck=None if struck is None else struck[0], from_start=self._blind,
+        )  # fmt: skip
         if not reading.movers:
-            return None
-        ways = {
-            b: float(np.hypot(*(fit.paths[b].xy[-1] - fit.paths[b].xy[0])))
-            for b in reading.movers
-            if len(fit.paths[b].xy)
+            return []
+        moved_first = self._blind and struck is None and any(not reading.fit.paths[b].resting for b in reading.movers)
+        if struck is not None:
+            verdict = Verdict("shot", *struck)
+        else:
+            verdict = judge(
+                reading, begin_s=begin, from_start=moved_first, cue=cue, cue_sure=sure, rested=set(self._rests)
+            )
+        if verdict.kind != "shot":
+            self._no_shot(verdict.kind, reading, begin, t_s)
+            return []
+        opener, start_s = verdict.opener, verdict.start_s
+        if opener is not None:
+            self.opened[opener] = self.opened.get(opener, 0) + 1
+        after = (
+            [k for k in (next_stroke(reading, cue, start_s, self.table),) if k is not None] if cue is not None else []
+        )
+        if after and cue is not None and len(looks) > 1:
+            return self._split(looks, reading, cue, begin, after[0], t_s, cut, verdict, moved_first)
+        return [self._shot(reading, verdict, t_s, cut=cut, moved_first=moved_first, fresh=struck is None)]
+
+    def _split(
+        self, looks: dict[int, Looks], reading: Reading, cue: int, begin: float, again_s: float, t_s: float, cut: bool,
+        verdict: Verdict, moved_first: bool,
+    ) -> list[RawShot]:  # fmt: skip
+        """Two shots of a stretch: the second was played at ``again_s``, before the balls of the first lay still."""
+        first = {b: _part(k, -np.inf, again_s - 0.5 * reading.frame_s, k.rest) for b, k in looks.items()}
+        former = reconstruct(
+            {b: k for b, k in first.items() if len(k.times)}, self.table, begin_s=begin, end_s=again_s,
+            exposure_s=self._exposure, prior=self.prior, cue=cue, from_start=self._blind,
+        )  # fmt: skip
+        moved = moving_at(reading, again_s, cue)
+        second = {}
+        for b, k in looks.items():
+            drop = reading.drops.get(b)
+            if drop is not None and drop.t_s < again_s:
+                continue
+            place, v = sample(reading.fit, b, np.array([again_s - 1e-3])) if b in reading.fit.paths else (None, None)
+            lies = v is None or float(np.hypot(*v[0])) < STILL
+            rest = k.rest if place is None else place[0] if lies else None
+            since = again_s - (0.3 if lies else 0.05)
+            part = _part(k, since, np.inf, rest)
+            if len(part.times):
+                second[b] = part
+        shots = []
+        if former.movers:
+            shots.append(self._shot(former, verdict, again_s, cut=False, moved_first=moved_first, fresh=True))
+            shots[-1].end_s = again_s
+        then = self._read(second, again_s - 0.02, t_s, cut, (cue, again_s))
+        for raw in then[:1]:
+            if any(moved.values()):
+                raw.observed = (*raw.observed, "balls-moving")
+            elif moved:
+                raw.suspected = {**raw.suspected, "balls-moving": 0.5}
+        return shots + then
+
+    def _shot(
+        self, reading: Reading, verdict: Verdict, t_s: float, *, cut: bool, moved_first: bool, fresh: bool
+    ) -> RawShot:
+        lost = False
+        for b in reading.movers:
+            if b in reading.drops:
+                drop = reading.drops[b]
+                reading.drops[b] = doubted(drop, self._mouths, t_s - float(reading.looks[b].times[-1]))
+            elif b not in reading.ends:
+                left = left_table(reading, b, self.table)
+                if left is not None:
+                    reading.drops[b] = left
+                else:
+                    lost = True
+        end_open = cut or lost or self._gap
+        partial: Part = "both" if moved_first and end_open else "start" if moved_first else "end" if end_open else ""
+        suspected = {} if verdict.opener is None else suspicions(reading, verdict.opener, self.table)
+        observed: tuple[str, ...] = ()
+        if fresh and self._touched_s is not None and verdict.start_s - self._touched_s < TOUCH_KEPT_S:
+            observed = ("touched-ball",)
+        if fresh:
+            self._touched_s = None
+        end = max(reading.end_s, verdict.start_s)
+        return RawShot(reading, verdict.start_s, end, verdict.opener, partial, observed, suspected)
+
+    def _no_shot(self, kind: str, reading: Reading, begin: float, t_s: float) -> None:
+        fell = [b for b in reading.movers if b in self._hanging and b in reading.drops]
+        if fell and len(fell) == len(reading.movers):
+            for b in fell:
+                self._drop(b, reading.drops[b].t_s, reading.drops[b].sigma_s)
+            return
+        if kind == "touched" and not self._blind and not self._gap:
+            self._touched_s = t_s
+        elif self._blind:
+            kind = "unseen"
+        self.between.append(Between(begin, t_s, kind, tuple(reading.movers)))
+
+    # -- balls in the jaws ---------------------------------------------------------------------------------------
+    def _hold(self, raws: list[RawShot], t_s: float) -> list[RawShot]:
+        """Hand out shots, but for the last while a ball of it hangs."""
+        if not raws:
+            return raws
+        last = raws[-1]
+        self._last = last
+        self._hanging = {
+            b: last.end_s
+            for b, place in last.reading.ends.items()
+            if b in last.reading.movers and hangs(place, self.table)
         }
-        if strike is None and not early:
-            self.between.append(Between(begin, t_s, "moved", tuple(reading.movers)))
-            return None
-        opener = fit.kinks[strike].balls[0] if strike is not None else None
-        start_s = fit.kinks[strike].t_s if strike is not None else begin
-        if strike is not None:
-            free = sum(k.kind == "free" and opener in k.balls for k in fit.kinks)
-            rough = fit.misfit.get((opener or 0, 1), 1.0)
-            hits = sum(k.kind in ("contact", "rail") for k in fit.kinks)
-            steered = hits == 0 and free > 0 and rough > 12  # a ball in a hand does not roll freely
-            if fit.push[strike] < LEAST_SPEED or max(ways.values(), default=0.0) < LEAST_WAY or steered:
-                self.between.append(Between(begin, t_s, "moved", tuple(reading.movers)))
-                return None
-            self.opened[opener or 0] = self.opened.get(opener or 0, 0) + 1
-        return RawShot(reading, start_s, max(reading.end_s, start_s), opener, partial)
+        if self._hanging and not last.partial:
+            self._held = last
+            return raws[:-1]
+        return raws
+
+    def _release(self, t: float) -> list[RawShot]:
+        """A shot held back, once what hung has dropped or may not any more."""
+        if not self._hanging:
+            return []
+        tracks = {tr.id: tr for tr in self.tracker.tracks}
+        for b in list(self._hanging):
+            track = tracks.get(b)
+            if track is None:
+                del self._hanging[b]
+            elif track.status in (Status.GONE, Status.LOST):
+                self._drop(
+                    b, track.seen_s + 0.5 * (track.missed_s - track.seen_s), 0.3 * (track.missed_s - track.seen_s)
+                )
+        others = self._begin is not None and any(
+            tr.status is Status.MOVING and tr.id not in self._hanging for tr in self.tracker.tracks
+        )
+        over = all(t - since > HANG_S + GONE_S + 0.5 for since in self._hanging.values()) and self._begin is None
+        if self._held is None or not (over or others or not self._hanging):
+            return []
+        held, self._held = self._held, None
+        return [held]
+
+    def _drop(self, ball: int, t_s: float, sigma_s: float) -> None:
+        """A ball that hung after the last shot has dropped: it belongs to that shot, and the rules say how it counts."""
+        since = self._hanging.pop(ball)
+        last = self._last
+        if last is None:
+            return
+        place = last.reading.ends.pop(ball, None)
+        if place is None:
+            return
+        last.reading.drops[ball] = Drop(t_s, max(sigma_s, 0.005), pocket_at(place, self.table), 0.95, t_s - since)
+        last.end_s = max(last.end_s, t_s) if t_s - since < HANG_S else last.end_s
+        self.between.append(Between(since, t_s, "dropped", (ball,)))
+
+    # -- numbers -------------------------------------------------------------------------------------------------
+    def _cue(self) -> tuple[int | None, bool]:
+        """The track that looks most like the cue ball (those that opened shots lead), and whether that is beyond doubt."""
+        scores = {
+            t.id: float(t.evidence[0] - np.sort(t.evidence[1:])[-2:].mean()) + 3 * self.opened.get(t.id, 0)
+            for t in self.tracker.tracks
+            if t.status is not Status.TENTATIVE
+        }
+        if not scores:
+            return None, False
+        best = max(scores, key=lambda k: scores[k])
+        rest = max((v for k, v in scores.items() if k != best), default=-np.inf)
+        return best, scores[best] > CUE_SURE and rest < scores[best] - CUE_SURE
 
     def _learn(self, reading: Reading) -> None:
         """Carry the cloth's frictions on to the next shot, as a prior that stays open."""
@@ -166,6 +352,12 @@ class Recorder:
         )
 
 
+def _part(looks: Looks, begin_s: float, end_s: float, rest: Floats | None) -> Looks:
+    """The looks of a while, with the place where the ball lay before it (None: it moved)."""
+    on = (looks.times >= begin_s) & (looks.times <= end_s)
+    return Looks(looks.track, looks.times[on], looks.xy[on], looks.cov[on], rest)
+
+
 def _span(track: Track) -> tuple[float, float]:
     return track.born_s, track.seen_s
 
@@ -186,19 +378,20 @@ class ShotWatcher:
     @property
     def moving(self) -> bool:
         """Whether any ball moves now."""
-        return self.recorder.tracker.moving
+        return self.recorder.moving
 
     def push(self, observation: Observation) -> list[SeenShot]:
-        """Take in one observation; shots that ended with it (at most one)."""
+        """Take in one observation; shots that ended with it."""
         return self._name(self.recorder.push(observation))
 
     def flush(self) -> list[SeenShot]:
         """The shot that the end of the stream cuts off."""
         return self._name(self.recorder.flush())
 
-    def _name(self, raw: RawShot | None) -> list[SeenShot]:
-        if raw is None:
-            return []
-        self.count += 1
-        names = self.recorder.identities(self.game_balls)
-        return [name_shot(raw, self.count, names.number, names.p, self.table)]
+    def _name(self, raws: list[RawShot]) -> list[SeenShot]:
+        out = []
+        for raw in raws:
+            self.count += 1
+            names = self.recorder.identities(self.game_balls)
+            out.append(name_shot(raw, self.count, names.number, names.p, self.table))
+        return out

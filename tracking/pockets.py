@@ -14,17 +14,24 @@ from tracking.observations import Floats
 
 INSIDE = 0.008  # metres a centre lies within an opening's circle when the ball is surely dropping
 AHEAD_S = 1.2  # how far beyond its last look a ball is followed
+NEAR = 0.06  # metres from an opening within which a ball that vanishes has most likely gone down
 WIDE = 0.04  # metres by which a path may miss the circle and still have gone in
 
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """A ball into a pocket (``pocket`` None: it left the table or was lost); ``p`` that it did."""
+    """A ball into a pocket (``pocket`` None: off the table); ``p`` that it did, ``hung_s`` how long it hung still before."""
 
     t_s: float
     sigma_s: float
     pocket: PocketName | None
     p: float
+    hung_s: float | None = None
+
+
+def mouth_gap(xy: Floats, table: Table) -> float:
+    """How far a ball's centre (2,) is from the nearest pocket's opening, metres; negative inside."""
+    return min(float(np.hypot(*(xy - np.array(p.centre)))) - p.radius for p in table.pockets.values())
 
 
 def on_cloth(times: Floats, xy: Floats, cov: Floats, table: Table) -> tuple[Floats, Floats, Floats]:

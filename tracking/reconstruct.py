@@ -16,7 +16,8 @@ from tracking.observations import Floats
 
 LEAD_S = 0.25  # looks kept before a ball starts and after it stops
 GUESS = 0.7  # probability of an event that only the geometry of the arcs asks for
-UNSEEN = 6  # looks in a row without a ball after which it is no longer there
+UNSEEN = (0.3, 6)  # seconds and looks in a row without a ball after which it is no longer there
+UNSEEN_MOUTH = (0.15, 4)  # the same in a pocket's mouth
 MERCY = 10.0  # cost that an event which geometry asks for may bring
 MOVED = 0.003  # metres a ball's place must change for it to have moved
 
@@ -49,6 +50,7 @@ class Reading:
 def reconstruct(
     looks: Mapping[int, Looks], table: Table, *, begin_s: float, end_s: float, exposure_s: float = 0.0,
     prior: tuple[float, float, float, float] = (motion.SLIDE, motion.ROLL, 0.5, 0.03), cue: int | None = None,
+    struck: int | None = None, from_start: bool = True,
 ) -> Reading:  # fmt: skip
     """Read one shot.
 
@@ -59,6 +61,8 @@ def reconstruct(
     exposure_s : shutter time, 0 where unknown.
     prior : frictions and one sigma each (``tracking.joint.solve``).
     cue : the track that is most likely the cue ball's.
+    struck : the track that the tip is known to have sent off, where other balls were moving already.
+    from_start : whether balls may have moved before the first look.
     """
     frame = _frame(looks, begin_s, end_s)
     inside = {b: k.times >= begin_s - 0.1 for b, k in looks.items()}
@@ -77,7 +81,9 @@ def reconstruct(
         rest = seen.rest if seen.rest is not None else seen.xy[0]
         starts[b] = rest
         unseen = float(seen.times[-1])
-        vanished = unseen < end_s - max(0.3, 6 * frame) and int((clock > unseen).sum()) >= UNSEEN
+        # at a mouth a ball that is not seen has gone down, sooner than one that a hand may hide
+        waits, looks_due = UNSEEN if pockets.mouth_gap(seen.xy[-1], table) > pockets.NEAR else UNSEEN_MOUTH
+        vanished = unseen < end_s - max(waits, looks_due * frame) and int((clock > unseen).sum()) >= looks_due
         span = moving_span(seen, rest, vanished)
         if span is None:
             trails[b] = Trail(b, [], rest, [])
@@ -111,7 +117,7 @@ def reconstruct(
             trail.end_s = float(times[good][-1])
         trails[b] = trail
         kept[b] = (times[good], xy[good], cov[good])
-    explainer = Explainer(trails, table, frame, cue)
+    explainer = Explainer(trails, table, frame, cue, struck, from_start)
     kinks = explainer.explain()
     for b, trail in trails.items():
         if b not in kept and np.isfinite(trail.end_s):

@@ -94,10 +94,13 @@ def name_shot(raw: RawShot, number: int, names: Mapping[int, int], sure: Mapping
             drawn.append(
                 (
                     drop.t_s,
-                    Pocketed(t_s=drop.t_s, sigma_s=drop.sigma_s, p=drop.p, ball=names[b], pocket=drop.pocket),
+                    Pocketed(
+                        t_s=drop.t_s, sigma_s=drop.sigma_s, p=drop.p, ball=names[b], pocket=drop.pocket,
+                        hung_s=drop.hung_s,
+                    ),
                     -1,
                 )
-            )
+            )  # fmt: skip
     drawn.sort(key=lambda row: row[0])
     start = {names[b]: (float(p[0]), float(p[1])) for b, p in reading.starts.items() if b in names}
     end = {names[b]: (float(p[0]), float(p[1])) for b, p in reading.ends.items() if b in names}

@@ -10,14 +10,20 @@ import numpy as np
 
 from calibration.table import Table
 from tracking import associate, kalman
+from tracking.marks import Marks
 from tracking.observations import Bools, Floats, Observation
 
 CONFIRM = 3  # looks before a detection counts as a ball
 COAST_S = 0.4  # a moving ball not seen this long is lost
+HIDDEN_S = 6.0  # a moving ball hidden this long is lost
+SLOWEST = 0.1  # m/s², the least that cloth slows a ball
 GONE_S = 1.0  # a resting ball not seen this long, though nothing hides its place, is gone
 SETTLE_S = 0.3  # a ball that does not move for this long rests
 LEAST_SCORE = 0.2
 BIRTH_SCORE = 0.45
+FAINT_SCORE = 0.05  # what is seen as faintly as this is a ball only where a known one is due
+FAINT_GATE = 9.0  # squared sigmas that it may be off
+FOUND_AGAIN = 3.0  # cost, of way and of looks, at which something faint is a lost ball
 MOVING_LOOK = 0.1  # worth of one look at a rolling ball, in independent looks
 STALE = 0.7  # each further look at a resting ball tells so much of the one before
 
@@ -46,6 +52,7 @@ class Track:
     rest_looks: int = 1
     hits: int = 1
     misses: int = 0
+    missed_s: float = -1.0  # the first look that missed it, if the last did
     moved_s: float = -1.0
     pending: list[tuple[float, float, float]] = field(default_factory=list)
     looks: list[tuple[float, float, float, float, float, float]] = field(default_factory=list)
@@ -72,6 +79,8 @@ class Tracker:
         self.time_s = -np.inf
         self._next = 0
         self._pockets = np.array([[*p.centre, p.radius] for p in table.pockets.values()])
+        self.marks = Marks()
+        self.replaced_s = -np.inf  # when all balls were last found elsewhere at once
 
     # -- one look ------------------------------------------------------------------------------------------------
     def step(self, seen: Observation) -> bool:
@@ -81,14 +90,13 @@ class Tracker:
         dt = seen.t_s - self.time_s if np.isfinite(self.time_s) else 0.0
         opening = not np.isfinite(self.time_s)
         self.time_s = seen.t_s
-        keep = (seen.score >= LEAST_SCORE) & np.isfinite(seen.xy).all(axis=1)
-        z, noise, score, evidence = seen.xy[keep], seen.cov[keep], seen.score[keep], seen.evidence[keep]
-        noise = noise + np.eye(2) * 2.5e-7  # half a millimetre nobody accounts for
-        evidence = np.maximum(evidence - evidence.max(axis=1, keepdims=True), -6.0) if len(evidence) else evidence
+        firm = seen.score >= LEAST_SCORE
+        z, noise, score, evidence = _part(seen, firm)
         live = [t for t in self.tracks if t.status not in (Status.LOST, Status.GONE)]
         free_d = np.ones(len(z), dtype=np.bool_)
         if live and len(z):
             free_d = self._associate(live, z, noise, evidence, dt, seen.t_s)
+        self._faintly(seen, ~firm & (seen.score >= FAINT_SCORE), live, dt)
         for k in np.flatnonzero(free_d):
             if score[k] >= BIRTH_SCORE and self._may_begin(z[k]):
                 self._begin(z[k], noise[k], evidence[k], seen.t_s, opening)
@@ -141,6 +149,55 @@ class Tracker:
                 self._take(track, prior, z[d], noise[d], evidence[d], t_s)
                 free_d[d] = False
         return free_d
+
+    def _faintly(self, seen: Observation, faint: Bools, live: list[Track], dt: float) -> None:
+        """Give tracks that no firm look was found for the faint ones at the very place where they are due.
+
+        A ball in the jaws, half behind a cushion or a hand, is seen faintly but for many frames (Zhang et al. 2022,
+        ByteTrack). What is faint at one place all the time, ball or no ball, is a mark on the table: it stops no ball there.
+        """
+        z, noise, _, evidence = _part(seen, faint)
+        left = [t for t in live if t.seen_s < seen.t_s and t.status is not Status.TENTATIVE]
+        free = np.ones(len(z), dtype=np.bool_)
+        if left and len(z):
+            mean, cov = np.array([t.mean for t in left]), np.array([t.cov for t in left])
+            moves = np.array([t.status is Status.MOVING for t in left])
+            ahead, wide = kalman.predict(mean, cov, min(dt, 0.25))
+            ahead[~moves], wide[~moves] = mean[~moves], cov[~moves]
+            cost = associate.distance(ahead, wide, z, noise)
+            slow = np.hypot(ahead[:, 2], ahead[:, 3]) < 0.5
+            near = np.hypot(*(z[None] - ahead[:, None, :2]).transpose(2, 0, 1)) < self.table.ball_radius
+            due = (cost < FAINT_GATE + np.log(np.linalg.det(wide[:, None, :2, :2] + noise[None]) / 1e-8)) | (
+                slow[:, None] & near
+            )
+            cost = np.where(due & ~(moves[:, None] & self.marks.known(z)[None]), np.minimum(cost, 15.0), np.inf)
+            for i, k in associate.assign(cost)[0]:
+                self._take(left[i], (ahead[i], wide[i]), z[k], noise[k], 0.3 * evidence[k], seen.t_s)
+                free[k] = False
+        for place, evidence_of in self.marks.add(seen.t_s, z[free], noise[free], evidence[free]):
+            self._find_again(place, evidence_of, seen.t_s)
+
+    def _find_again(
+        self, looks: list[tuple[float, float, float, float, float, float]], evidence: Floats, t_s: float
+    ) -> None:
+        """A ball that was lost on its way lies where something faint has been seen since: it hangs in the jaws."""
+        place, began = np.mean([look[1:3] for look in looks], axis=0), looks[0][0]
+        best, least = None, FOUND_AGAIN
+        for track in self.tracks:
+            lost = track.status in (Status.LOST, Status.GONE) or (track.status is Status.MOVING and track.misses > 4)
+            if not lost or not track.seen_s < began or t_s - track.seen_s > 30.0:
+                continue
+            way = float(np.hypot(*(place - track.mean[:2])))
+            if way > min(0.15, 0.03 + 0.5 * float(np.hypot(*track.mean[2:]))):
+                continue
+            differs = -float(associate.looks(_belief(track.evidence[None]), evidence[None])[0, 0])
+            if 10.0 * way - differs < least:
+                best, least = track, 10.0 * way - differs
+        if best is not None:
+            best.looks += looks
+            best.hits, best.misses, best.seen_s = best.hits + len(looks), 0, t_s
+            best.status = Status.MOVING
+            self._rest(best, place, len(looks), np.array([[looks[-1][3], looks[-1][4]], [looks[-1][4], looks[-1][5]]]))
 
     def _take(
         self, track: Track, prior: tuple[Floats, Floats], z: Floats, noise: Floats, look: Floats, t_s: float
@@ -287,13 +344,16 @@ class Tracker:
         for track in self.tracks:
             if track.seen_s < t_s and track.status not in (Status.LOST, Status.GONE):
                 track.misses += 1
+                track.missed_s = t_s if track.misses == 1 else track.missed_s
                 unseen = t_s - track.seen_s
                 if track.status is Status.TENTATIVE and track.misses > 2:
                     continue
                 if track.status is Status.MOVING:
                     track.moved_s = t_s
                     last = track.seen_s
-                    if unseen > COAST_S and not self._hides(seen, track.mean[:2]):
+                    if unseen > COAST_S and not (
+                        unseen < rolls_on(track.mean) and self._hidden_on_its_way(seen, track)
+                    ):
                         track.status = Status.LOST
                         track.moved_s = last
                 elif (
@@ -306,6 +366,11 @@ class Tracker:
             kept.append(track)
         self.tracks = kept
 
+    def _hidden_on_its_way(self, seen: Observation, track: Track) -> bool:
+        """Whether a moving ball that is not seen may be behind what hides a part of the table."""
+        ahead = np.linspace(0.0, min(seen.t_s - track.seen_s, 2.0) + 0.1, 8)
+        return any(self._hides(seen, track.mean[:2] + s * track.mean[2:]) for s in ahead)
+
     def _hides(self, seen: Observation, place: Floats) -> bool:
         """Whether something hides that place of the table."""
         if not seen.hidden.size:
@@ -314,6 +379,20 @@ class Tracker:
         i = int(np.clip(place[1] / self.table.length_m * rows, 0, rows - 1))
         j = int(np.clip(place[0] / self.table.width_m * columns, 0, columns - 1))
         return bool(seen.hidden[i, j])
+
+
+def rolls_on(mean: Floats) -> float:
+    """Seconds after which a ball that was last seen in state ``mean`` (4,) has surely come to rest."""
+    return float(min(1.0 + math.hypot(mean[2], mean[3]) / SLOWEST, HIDDEN_S))
+
+
+def _part(seen: Observation, which: Bools) -> tuple[Floats, Floats, Floats, Floats]:
+    """Places, covariances, scores and evidence (bounded) of some of a look's balls."""
+    which = which & np.isfinite(seen.xy).all(axis=1)
+    noise = seen.cov[which] + np.eye(2) * 2.5e-7  # half a millimetre nobody accounts for
+    evidence = seen.evidence[which]
+    evidence = np.maximum(evidence - evidence.max(axis=1, keepdims=True), -6.0) if len(evidence) else evidence
+    return seen.xy[which], noise, seen.score[which], evidence
 
 
 def _kick(place: float, speed: float) -> Floats:
