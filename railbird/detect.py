@@ -17,9 +17,10 @@ from rich.progress import track
 from calibration.errors import InputError
 from vision import yolo
 from vision.detections import KIND_OF, KINDS, Detections
-from vision.identity import marginals, unnumbered_p
+from vision.identity import unnumbered_p
 from vision.labels import categories
 from vision.look import Looker
+from vision.numbers import marginals
 
 if TYPE_CHECKING:
     from vision.seer import Seer

@@ -1,4 +1,4 @@
-"""Which number each track bears: evidence gathered along tracks, assigned jointly, each number at most once at a time."""
+"""Which number each track bears: evidence gathered along tracks, and pieces of one ball together; `vision.numbers` assigns."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
-from tracking.observations import Bools, Floats
+from tracking.observations import Floats
+from vision.numbers import NEVER, assign
 
-UNKNOWN = -2.0  # nats a track may lose before it is left without a number it would have to share
-ROUNDS = 40
+CROWDED = -8.0  # nats a track may lose, where there are more tracks than numbers, before it is left without
+OUT_OF_QUESTION = (
+    -12.0
+)  # nats; numbers this unlikely do not tie balls together, or each look would cost a tenth of a second
+ALONE = -60.0  # the same where there are numbers for all
 INDEPENDENT = 3.0  # looks of one ball are worth no more than so many: brand, light and camera are the same in all
 
 
@@ -56,23 +59,21 @@ def identify(
         score[:, 0] += 3.0 * np.minimum(opened, 4)
     allowed = np.zeros(16, dtype=np.bool_)
     allowed[list(game_balls) if game_balls is not None else list(range(16))] = True
-    score[:, ~allowed] = -60.0
-    chains = _chains(tracks, score, spans)
-    joint = np.array([score[chain].sum(axis=0) for chain in chains])
-    columns = int(allowed.sum())
-    rows, picks = linear_sum_assignment(-np.clip(joint, -200, 50))
+    chains = _chains(tracks, np.where(allowed, score, -60.0), spans)
+    numbers = np.flatnonzero(allowed)
+    joint = np.array([score[chain].sum(axis=0) for chain in chains])[:, numbers]
+    joint = np.maximum(joint - joint.max(axis=1, keepdims=True), NEVER)
+    given, p_of = assign(joint, CROWDED if len(chains) > len(numbers) else ALONE, OUT_OF_QUESTION)
     number: dict[int, int] = {}
     p: dict[int, float] = {}
     shares = np.zeros((n, 16))
-    balanced = _balance(joint, allowed)
-    for row, pick in zip(rows.tolist(), picks.tolist(), strict=True):
-        if len(chains) > columns and joint[row, pick] < joint[row].max() - 8:
+    for chain, column, row in zip(chains, given.tolist(), p_of, strict=True):
+        shares[np.ix_(np.array(chain), numbers)] = row
+        if column < 0:
             continue
-        for k in chains[row]:
-            number[tracks[k]] = int(pick)
-            p[tracks[k]] = float(balanced[row, pick])
-    for row, chain in enumerate(chains):
-        shares[chain] = balanced[row]
+        for k in chain:
+            number[tracks[k]] = int(numbers[column])
+            p[tracks[k]] = float(row[column])
     return Identities(number, p, shares)
 
 
@@ -92,15 +93,3 @@ def _chains(tracks: Sequence[int], score: Floats, spans: Floats) -> list[list[in
         else:
             chains.append([k])
     return chains
-
-
-def _balance(joint: Floats, allowed: Bools) -> Floats:
-    """Marginal probabilities of an assignment (each number at most once), by Sinkhorn's scaling with a slack row."""
-    a = np.exp(np.clip(joint - joint.max(axis=1, keepdims=True), -40, 0))
-    a[:, ~allowed] = 0.0
-    slack = np.full((1, a.shape[1]), 1e-3)
-    for _ in range(ROUNDS):
-        a = a / np.maximum(a.sum(axis=1, keepdims=True), 1e-12)
-        total = a.sum(axis=0) + slack[0]
-        a = a / np.maximum(total, 1.0)
-    return np.asarray(a / np.maximum(a.sum(axis=1, keepdims=True), 1e-12))

@@ -70,6 +70,7 @@ class Recorder:
         self._held: RawShot | None = None
         self._hanging: dict[int, float] = {}  # tracks in the jaws, and since when they lie there
         self._last: RawShot | None = None
+        self._named: tuple[tuple[tuple[int, int, int], ...], Identities] = ((), Identities({}, {}, np.zeros((0, 16))))
         self._seen_again_s = -np.inf
 
     @property
@@ -339,10 +340,13 @@ class Recorder:
             max(0.8 * ds, 0.008),
         )
 
-    def identities(self, game_balls: list[int] | None = None) -> Identities:
-        """Numbers of all tracks so far."""
+    def identities(self, game_balls: list[int] | None = None, *, lately: bool = False) -> Identities:
+        """Numbers of all tracks so far; ``lately``: as they were a look or two ago will do."""
         tracks = [t for t in self.tracker.tracks if t.status is not Status.TENTATIVE]
-        return identify(
+        state = tuple((t.id, round(t.looked), self.opened.get(t.id, 0)) for t in tracks)
+        if lately and state == self._named[0]:
+            return self._named[1]
+        found = identify(
             [t.id for t in tracks],
             np.array([t.evidence for t in tracks]).reshape(-1, 16),
             np.array([_span(t) for t in tracks]).reshape(-1, 2),
@@ -350,6 +354,8 @@ class Recorder:
             opened=np.array([float(self.opened.get(t.id, 0)) for t in tracks]),
             looked=np.array([t.looked for t in tracks]),
         )
+        self._named = (state, found)
+        return found
 
 
 def _part(looks: Looks, begin_s: float, end_s: float, rest: Floats | None) -> Looks:

@@ -1,4 +1,4 @@
-"""Which ball is which: evidence from each ball's crop, judged beside the others in the picture, and a joint assignment.
+"""Which ball is which: evidence from each ball's crop, judged beside the others in the picture.
 
 A crop alone cannot tell a dark orange from a brown: the light of the place is unknown. So the network sees all crops of a
 picture together; each is judged against the mean of all (a set function), which carries the light, the cloth and the make.
@@ -7,15 +7,13 @@ picture together; each is judged against the mean of all (a set function), which
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import cv2
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import linear_sum_assignment
 
 from calibration.errors import InputError
 from vision.detections import NUMBERS, Detections, Floats
@@ -27,17 +25,6 @@ CROP = 32  # width of a crop, pixels
 CROP_RADIUS = 10.5  # of the ball in it: a third of the crop is what lies around the ball
 CLASSES = 19  # sixteen numbers, red and yellow without number, and no ball at all
 RED, YELLOW, NOTHING = 16, 17, 18
-
-STRAY = -40.0  # log-likelihood that a track is none of the numbers, beside its best one: only where numbers run out
-WHOLE_TRUST = 25.0  # nats that all looks together can say against a number
-
-#: Balls that a game is played with.
-GAMES: Mapping[str, tuple[int, ...]] = {
-    "8-ball": tuple(range(16)),
-    "9-ball": tuple(range(10)),
-    "10-ball": tuple(range(11)),
-    "14.1": tuple(range(16)),
-}
 
 
 def crops(
@@ -148,94 +135,6 @@ def _onnx(path: Path, threads: int | None) -> Callable[[Any], Any]:
         return np.asarray(session.run(None, {name: made.transpose(0, 3, 1, 2).astype(np.float32) / 255})[0])
 
     return run
-
-
-@dataclass(slots=True)
-class Assigner:
-    """Numbers for tracks: each number at most once, no track changes its number within a rack.
-
-    Looks at one ball follow each other closely and share their errors, so each counts for ``weight`` of an independent one,
-    and none says more than ``trust`` nats.
-
-    Parameters
-    ----------
-    numbers : those that can be on the table.
-    weight, trust : as above.
-    """
-
-    numbers: Sequence[int] = tuple(range(NUMBERS))
-    weight: float = 0.35
-    trust: float = 5.0
-    evidence: dict[Hashable, Floats] = field(default_factory=dict)
-
-    @classmethod
-    def of_game(cls, game: str) -> Assigner:
-        """For the balls of a game.
-
-        Raises
-        ------
-        InputError
-            For a game that there is not.
-        """
-        if game not in GAMES:
-            raise InputError(f"unknown game {game!r}: one of {', '.join(GAMES)}")
-        return cls(GAMES[game])
-
-    def add(self, track: Hashable, look: npt.ArrayLike, quality: float = 1.0) -> None:
-        """Count one look (16,), log-likelihoods; ``quality`` 0 … 1 discounts a blurred or half-hidden one."""
-        value = np.asarray(look, dtype=np.float64)
-        value = np.clip(value - value.max(), -self.trust, 0.0)
-        self.evidence[track] = self.evidence.get(track, np.zeros(NUMBERS)) + self.weight * quality * value
-
-    def forget(self, track: Hashable) -> None:
-        """Leave a track out (it was no ball). One that was pocketed stays: its number is not free again."""
-        self.evidence.pop(track, None)
-
-    def assign(self) -> dict[Hashable, tuple[int, float]]:
-        """Number and probability of each track, in the likeliest assignment as a whole.
-
-        A track that fits no number left (there are more tracks than numbers, or it is no ball) is missing from the answer.
-        """
-        tracks = list(self.evidence)
-        if not tracks:
-            return {}
-        allowed = list(self.numbers)
-        table = np.array([self.evidence[t] for t in tracks])[:, allowed]
-        table = np.maximum(table - table.max(axis=1, keepdims=True), -WHOLE_TRUST)
-        spare = np.where(np.eye(len(tracks), dtype=bool), STRAY, -1e6)
-        rows, columns = linear_sum_assignment(-np.hstack([table, spare]))
-        p = marginals(table)
-        return {tracks[r]: (allowed[c], float(p[r, c])) for r, c in zip(rows, columns, strict=True) if c < len(allowed)}
-
-
-def marginals(log_like: Floats, stray: float = STRAY) -> Floats:
-    """Probability (n, m) of each number for each track when no number is given twice.
-
-    The sum over all assignments, by dynamic programming over the sets of numbers given so far (n 2^m terms, m at most 16);
-    each track may also be none of them, at a likelihood of exp(``stray``).
-    """
-    n, m = log_like.shape
-    like = np.exp(log_like - log_like.max(axis=1, keepdims=True, initial=stray))
-    none = np.exp(stray - log_like.max(axis=1, initial=stray))
-    forward = np.zeros((n + 1, 2**m))
-    forward[0, 0] = 1.0
-    for k in range(n):
-        forward[k + 1] = none[k] * forward[k]
-        for j in range(m):
-            old, new = (f.reshape(-1, 2, 2**j) for f in (forward[k], forward[k + 1]))
-            new[:, 1] += like[k, j] * old[:, 0]
-        forward[k + 1] /= forward[k + 1].sum()
-    backward = np.ones(2**m)
-    p = np.empty((n, m))
-    for k in reversed(range(n)):
-        before = none[k] * backward
-        for j in range(m):
-            after = backward.reshape(-1, 2, 2**j)[:, 1]
-            p[k, j] = like[k, j] * float((forward[k].reshape(-1, 2, 2**j)[:, 0] * after).sum())
-            before.reshape(-1, 2, 2**j)[:, 0] += like[k, j] * after
-        p[k] /= p[k].sum() + none[k] * float(forward[k] @ backward)
-        backward = before / before.max()
-    return p
 
 
 def unnumbered_p(detections: Iterable[Detections]) -> float:

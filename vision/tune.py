@@ -17,8 +17,9 @@ import numpy.typing as npt
 
 from calibration.errors import InputError
 from vision.detections import KIND_OF, Detections, Floats
-from vision.identity import Assigner, Identifier
+from vision.identity import Identifier
 from vision.labels import Labelled, write
+from vision.numbers import Assigner
 from vision.seer import Seer
 from vision.train_identity import Say, Schedule, train, tray
 

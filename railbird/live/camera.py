@@ -389,7 +389,7 @@ class _Watch:
 
     def _balls(self) -> dict[int, tuple[float, float]]:
         recorder = self.watcher.recorder
-        names = recorder.identities(self.watcher.game_balls).number
+        names = recorder.identities(self.watcher.game_balls, lately=True).number
         shown = (Status.RESTING, Status.MOVING)
         return {
             names[track.id]: (float(track.mean[0]), float(track.mean[1]))

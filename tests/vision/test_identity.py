@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import permutations
 
 import numpy as np
@@ -11,7 +12,8 @@ from calibration.errors import InputError
 from tests.vision.picture import table
 from vision import identity
 from vision.detections import Detections
-from vision.identity import Assigner, crops, marginals, unnumbered_p
+from vision.identity import crops, unnumbered_p
+from vision.numbers import Assigner, assign, marginals
 
 
 @pytest.mark.parametrize("radius", [5.0, 10.5, 40.0])
@@ -39,6 +41,29 @@ def test_marginals_against_all_assignments() -> None:
             want[k, c[k]] += np.prod([p[i, c[i]] for i in range(3)])
     want /= want.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(marginals(log_like, -60.0), want, atol=1e-9)
+
+
+def test_marginals_of_tracks_that_share_no_number_are_those_of_all_together() -> None:
+    """Worked out apart they are what the whole table gives, to what a number out of the question weighs."""
+    rng = np.random.default_rng(5)
+    log_like = np.full((6, 7), -60.0)
+    log_like[:3, :3] = rng.normal(0, 2, (3, 3))
+    log_like[3:5, 3:5] = rng.normal(0, 2, (2, 2))
+    log_like[5, 5:] = [0.0, -1.0]
+    whole = marginals(np.maximum(log_like, -29.0 + log_like.max(axis=1, keepdims=True)))
+    np.testing.assert_allclose(marginals(log_like), whole, atol=1e-6)
+
+
+def test_a_full_rack_of_sure_balls_costs_next_to_nothing() -> None:
+    rng = np.random.default_rng(6)
+    log_like = rng.normal(-45.0, 1.0, (16, 16))
+    log_like[np.arange(16), rng.permutation(16)] = 0.0
+    began = time.process_time()
+    for _ in range(20):
+        given, p = assign(log_like)
+    assert (time.process_time() - began) / 20 < 0.02
+    np.testing.assert_allclose(p.max(axis=1), 1.0, atol=1e-9)
+    assert sorted(given) == list(range(16))
 
 
 def look(**log_like: float) -> np.ndarray:
