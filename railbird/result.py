@@ -158,6 +158,8 @@ def event_to_json(event: AnyEvent) -> dict[str, Any]:
             row |= {"kind": "rail", "ball": event.ball, "rail": event.rail}
         case Pocketed():
             row |= {"kind": "pocket", "ball": event.ball, "pocket": event.pocket}
+            if event.hung_s is not None:
+                row["hung_s"] = _round(event.hung_s, 3)
         case OffTable():
             row |= {"kind": "off-table", "ball": event.ball}
         case Crossing():
@@ -186,7 +188,8 @@ def event_from_json(row: Mapping[str, Any], where: str = "event") -> AnyEvent:
                 ball=row["ball"], rail=row["rail"], at=at, leaves_first=bool(row.get("leaves_first")), **when
             )
         case "pocket":
-            return Pocketed(ball=row["ball"], pocket=row["pocket"], **when)
+            hung_s = float(row["hung_s"]) if row.get("hung_s") is not None else None
+            return Pocketed(ball=row["ball"], pocket=row["pocket"], hung_s=hung_s, **when)
         case "off-table":
             return OffTable(ball=row["ball"], **when)
         case _:

@@ -22,11 +22,25 @@ from referee.script import parse_line
 CALL_SHOT = ("8-ball", "10-ball", "14.1")
 #: Without its key ball a rack would be over, so it is on the table even where nobody sees it.
 KEY_BALL = {"8-ball": 8, "9-ball": 9, "10-ball": 10}
-EVENT_KEYS = ("t_s", "sigma_s", "p", "kind", "at", "ball", "balls", "rail", "leaves_first", "pocket", "line", "toward")
+EVENT_KEYS = (
+    "t_s",
+    "sigma_s",
+    "p",
+    "kind",
+    "at",
+    "ball",
+    "balls",
+    "rail",
+    "leaves_first",
+    "pocket",
+    "hung_s",
+    "line",
+    "toward",
+)
 OTHER_READINGS = ("balls_alt", "ball_alt")
 #: Nearer to the head string than this a camera cannot say on which side a ball lay; unknown is never a foul.
 STRING_MARGIN_M = 0.012
-#: A stroke at an object ball is as likely a mix-up of two balls' numbers.
+#: A stroke at an object ball, or a cue ball that nobody saw struck, is as likely a mix-up of two balls' numbers.
 STRUCK_OBJECT_BALL = 0.5
 NUMBER_SURE = 0.995
 RACK_REACH_M = 0.36  # from the foot spot to the farthest ball of a full triangle, with room
@@ -185,7 +199,8 @@ class Fold:
         balls = {0, *decisive(shot)} if self.game != "14.1" else {0}
         told = {ball for ball in balls if ball and self._mistaken_for(shot, ball) is not None}
         share = math.prod(float(known.get(str(ball), 1.0)) for ball in balls - told)
-        if any(e["kind"] == "strike" and e["ball"] != 0 for e in shot["events"]):
+        struck = [e["ball"] for e in shot["events"] if e["kind"] == "strike"]
+        if (known and "0" not in known) or any(struck) or (known and not struck and not shot.get("partial")):
             share *= STRUCK_OBJECT_BALL
         if share == 1.0:
             return

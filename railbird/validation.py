@@ -124,6 +124,8 @@ def check_event(event: Any, where: str = "event") -> None:
         one_of(event.get("rail"), RAILS, f"{where}.rail")
     if kind == "pocket":
         one_of(event.get("pocket"), POCKETS, f"{where}.pocket")
+        if event.get("hung_s") is not None and _number(event["hung_s"], f"{where}.hung_s") < 0:
+            raise InputError(f"{where}.hung_s is {event['hung_s']}: seconds, not negative")
     if kind == "cross":
         one_of(event.get("line"), LINES, f"{where}.line")
         one_of(event.get("toward"), TOWARD, f"{where}.toward")

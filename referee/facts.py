@@ -236,8 +236,9 @@ def facts_of(events: tuple[AnyEvent, ...], shot: Played, now: Situation) -> Shot
             if ball == 0 and (event.rail == "foot" or (event.at is not None and event.at[1] >= now.table.head_string)):
                 crossed = True
         elif isinstance(event, Pocketed):
-            pocket_at[event.ball] = (event.t_s, event.pocket, last_t)
-            if hung_and_dropped(event.t_s, last_t):
+            still_since = last_t if event.hung_s is None else event.t_s - event.hung_s
+            pocket_at[event.ball] = (event.t_s, event.pocket, still_since)
+            if hung_and_dropped(event.t_s, still_since):
                 continue  # nothing else waits for a ball that hangs
         elif isinstance(event, Crossing):
             if event.line == "head-string":

@@ -35,7 +35,7 @@ _KEYS_OF = {
     "strike": _EVENT_KEYS | {"ball"},
     "contact": _EVENT_KEYS | {"balls", "balls_alt"},
     "rail": _EVENT_KEYS | {"ball", "rail", "leaves_first", "ball_alt"},
-    "pocket": _EVENT_KEYS | {"ball", "pocket", "ball_alt"},
+    "pocket": _EVENT_KEYS | {"ball", "pocket", "hung_s", "ball_alt"},
     "off-table": _EVENT_KEYS | {"ball", "ball_alt"},
     "cross": _EVENT_KEYS | {"ball", "line", "toward", "ball_alt"},
 }
@@ -228,6 +228,7 @@ def _event(one: Mapping[str, Any], here: str, balls: Collection[int], table: Tab
             p=p,
             ball=ball,
             pocket=cast(PocketName, one_of(one.get("pocket"), POCKETS, f"{here}.pocket")),
+            hung_s=real(one["hung_s"], f"{here}.hung_s", 0) if one.get("hung_s") is not None else None,
         )
     if kind == "off-table":
         return OffTable(t_s=t, sigma_s=sigma, p=p, ball=ball)

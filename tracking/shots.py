@@ -96,7 +96,7 @@ def name_shot(raw: RawShot, number: int, names: Mapping[int, int], sure: Mapping
                     drop.t_s,
                     Pocketed(
                         t_s=drop.t_s, sigma_s=drop.sigma_s, p=drop.p, ball=names[b], pocket=drop.pocket,
-                        hung_s=drop.hung_s,
+                        hung_s=drop.hung_s or 0.0,
                     ),
                     -1,
                 )

@@ -21,6 +21,7 @@ def near_shot(
     fps: float = 60.0,
     cut: float = 0.0,
     seed: int = 1,
+    until_s: float = 2.2,
 ) -> list[Observation]:
     """The cue ball at 1 s meets ball 4, ``gap`` off, which leaves at ``speed``; the cue ball then has ``forward`` of that speed
     and comes to roll at ``follow`` of it."""
@@ -36,9 +37,11 @@ def near_shot(
         return tuple(start + np.array([0.0, before]) + after * way + side)
 
     def other(t: float) -> tuple[float, float]:
-        return tuple(four + travelled(speed, t - meets) * way)
+        x, y = four + travelled(speed, t - meets) * way
+        far = TABLE.length_m - TABLE.ball_radius
+        return x, min(y, far - 0.75 * (y - far) if y > far else y)
 
-    return film({0: cue, 4: other, 9: (0.2, 2.2)}, 2.2, fps=fps, seed=seed)
+    return film({0: cue, 4: other, 9: (0.2, 2.2)}, until_s, fps=fps, seed=seed)
 
 
 def suspected(stream: list[Observation]) -> dict[str, float]:
