@@ -38,7 +38,7 @@ class RefineOptions:
     samples: int = 26
     window: tuple[float, ...] = (0.0, 0.12, 0.07)
     size_weight: float = 2.5
-    error: tuple[float, ...] = (14.83, 1.45, 0.19, -1.24, 0.14, -0.47, 0.49, 1.98, -0.9, -0.3, 0.95, 0.27)
+    error: tuple[float, ...] = (11.44, 1.33, 0.18, -1.31, -0.72, -1.16, 0.22, 1.34, -1.34, -0.2, 0.76, 0.32)
 
 
 def refine(
