@@ -30,7 +30,7 @@ def analyse(observations: Iterable[Observation], table: Table, *, game_balls: It
     table : geometry.
     game_balls : numbers that may be on the table (9-ball: 0 … 9); None: any.
     """
-    recorder = Recorder(table)
+    recorder = Recorder(table, recording=True)
     raws: list[RawShot] = []
     for seen in observations:
         raws += recorder.push(seen)

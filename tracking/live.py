@@ -23,8 +23,11 @@ QUIET_S = 0.15  # after the tracker says that all rest
 BEFORE_S = 0.8  # looks kept from before the first motion
 LONGEST_S = 60.0  # a shot longer than this is cut
 BLIND_S = 1.0  # between two looks; longer, and what happened is not known
+REPLACED_S = 0.6  # motion longer than this, before all balls lay elsewhere, was a shot that was cut off
 TOUCH_KEPT_S = 120.0  # a ball brushed longer ago than this is no matter of the next shot's
 PHANTOM_LOOKS = 8  # a ball that came up from nowhere must be seen so often
+MOST_TRACKS = 48  # dead and alive, that are kept live
+KNOWN_LOOKS = 1.0  # independent looks from which a dead track says something of its number
 CUE_SURE = 4.0  # nats by which the track of the cue ball must look like it
 
 Part = Literal["", "start", "end", "both"]
@@ -49,10 +52,16 @@ class Recorder:
 
     A shot is handed out once all balls rest; where a ball hangs in the jaws, once it has dropped or the rules' five seconds are
     over. The last shot is kept to add a ball that drops later still.
+
+    Parameters
+    ----------
+    table : geometry.
+    recording : whether all tracks are needed to the end, to number them over the whole of it; live, those of balls long gone
+        are let go.
     """
 
-    def __init__(self, table: Table) -> None:
-        self.table = table
+    def __init__(self, table: Table, *, recording: bool = False) -> None:
+        self.table, self.recording = table, recording
         self.tracker = Tracker(table)
         self.between: list[Between] = []
         self.opened: dict[int, int] = {}
@@ -94,12 +103,12 @@ class Recorder:
         self._last_s = max(self._last_s, t)
         if moving and self._begin is None:
             self._open(t)
+        if self.tracker.replaced_s == t:
+            return self._replaced(t)
         out = self._release(t)
         if self._begin is None:
             self._trim(t - 2.0)
             return out
-        if self.tracker.replaced_s == t:
-            return out + self._replaced(t)
         if moving:
             self._quiet_since = None
             if t - self._begin < LONGEST_S:
@@ -132,20 +141,39 @@ class Recorder:
         for track in self.tracker.tracks:
             if len(track.looks) > 240 or track.status in (Status.LOST, Status.GONE):
                 track.looks = [k for k in track.looks if k[0] >= before_s]
+        if not self.recording and len(self.tracker.tracks) > MOST_TRACKS:
+            self._forget()
+
+    def _forget(self) -> None:
+        """Let go of dead tracks: first of what was hardly seen, then of what is longest gone. Those left say which numbers are taken."""
+        dead = [t for t in self.tracker.tracks if t.status in (Status.LOST, Status.GONE) and t.id not in self._hanging]
+        dead.sort(key=lambda t: (t.looked >= KNOWN_LOOKS, t.seen_s))
+        gone = {t.id for t in dead[: len(self.tracker.tracks) - MOST_TRACKS // 2]}
+        self.tracker.tracks = [t for t in self.tracker.tracks if t.id not in gone]
+        self.opened = {k: v for k, v in self.opened.items() if k not in gone}
 
     def _replaced(self, t: float) -> list[RawShot]:
         """All balls lie elsewhere at once: another table, a cut, or a rack set behind somebody's back."""
-        self.between.append(Between(self._begin or t, t, "replaced", tuple(tr.id for tr in self.tracker.tracks)))
-        self._begin = self._quiet_since = None
-        return []
+        self._hanging.clear()
+        out = [] if self._held is None else [self._held]
+        self._held = None
+        begin = t if self._begin is None else self._begin
+        if t - begin > REPLACED_S:
+            out += self._finish(t, cut=True)
+        self._begin = self._quiet_since = self._touched_s = None
+        self.between.append(Between(begin, t, "replaced", tuple(tr.id for tr in self.tracker.tracks)))
+        return out
 
     def _finish(self, t_s: float, *, cut: bool) -> list[RawShot]:
         assert self._begin is not None
         begin, self._begin, self._quiet_since = self._begin, None, None
-        self.tracker.stitch(begin - BEFORE_S)
+        since = begin - BEFORE_S
+        if self.tracker.replaced_s < begin:
+            since = max(since, self.tracker.replaced_s)
+        self.tracker.stitch(since)
         looks: dict[int, Looks] = {}
         for track in self.tracker.tracks:
-            times, xy, cov = track.arrays(begin - BEFORE_S)
+            times, xy, cov = track.arrays(since)
             if len(times) and not self._phantom(track, begin, float(times[0])):
                 looks[track.id] = Looks(track.id, times, xy, cov, self._rests.get(track.id))
         raws = self._read(looks, begin, t_s, cut, None)

@@ -21,6 +21,7 @@ GONE_S = 1.0  # a resting ball not seen this long, though nothing hides its plac
 SETTLE_S = 0.3  # a ball that does not move for this long rests
 LEAST_SCORE = 0.2
 BIRTH_SCORE = 0.45
+ELSEWHERE = 3  # balls that are elsewhere at once, from which it is another scene
 FAINT_SCORE = 0.05  # what is seen as faintly as this is a ball only where a known one is due
 FAINT_GATE = 9.0  # squared sigmas that it may be off
 FOUND_AGAIN = 3.0  # cost, of way and of looks, at which something faint is a lost ball
@@ -53,6 +54,7 @@ class Track:
     hits: int = 1
     misses: int = 0
     missed_s: float = -1.0  # the first look that missed it, if the last did
+    flown: int = 0  # looks since it left its resting place
     moved_s: float = -1.0
     pending: list[tuple[float, float, float]] = field(default_factory=list)
     looks: list[tuple[float, float, float, float, float, float]] = field(default_factory=list)
@@ -81,6 +83,7 @@ class Tracker:
         self._pockets = np.array([[*p.centre, p.radius] for p in table.pockets.values()])
         self.marks = Marks()
         self.replaced_s = -np.inf  # when all balls were last found elsewhere at once
+        self._before: tuple[float, Floats] = (-np.inf, np.zeros((0, 2)))
 
     # -- one look ------------------------------------------------------------------------------------------------
     def step(self, seen: Observation) -> bool:
@@ -92,6 +95,9 @@ class Tracker:
         self.time_s = seen.t_s
         firm = seen.score >= LEAST_SCORE
         z, noise, score, evidence = _part(seen, firm)
+        if self._all_elsewhere(seen, z):
+            self._start_anew(seen.t_s)
+        self._before = (seen.t_s, z)
         live = [t for t in self.tracks if t.status not in (Status.LOST, Status.GONE)]
         free_d = np.ones(len(z), dtype=np.bool_)
         if live and len(z):
@@ -99,7 +105,7 @@ class Tracker:
         self._faintly(seen, ~firm & (seen.score >= FAINT_SCORE), live, dt)
         for k in np.flatnonzero(free_d):
             if score[k] >= BIRTH_SCORE and self._may_begin(z[k]):
-                self._begin(z[k], noise[k], evidence[k], seen.t_s, opening)
+                self._begin(z[k], noise[k], evidence[k], seen.t_s, opening or self.replaced_s == seen.t_s)
         self._age(seen)
         return self.moving
 
@@ -108,6 +114,38 @@ class Tracker:
         return any(t.status is Status.MOVING for t in self.tracks)
 
     # -- parts ---------------------------------------------------------------------------------------------------
+    def _all_elsewhere(self, seen: Observation, z: Floats) -> bool:
+        """Whether the balls lie still, but most of those known have left their places without having been seen to go.
+
+        No stroke does that: it is another scene (a cut, a loop, a rack set behind somebody's back), and following the old balls
+        into it would cost the next stroke.
+        """
+        t_s, before = self._before
+        if len(z) < ELSEWHERE or not len(before) or seen.t_s - t_s > 0.6:
+            return False
+        still = np.hypot(*(z[:, None] - before[None]).transpose(2, 0, 1)).min(axis=1) < 0.004
+        if still.mean() < 0.9:
+            return False
+        known = [t for t in self.tracks if t.status in (Status.RESTING, Status.MOVING) and t.rest_looks >= 3]
+        if len(known) < ELSEWHERE:
+            return False
+        gaps = np.hypot(*(z[:, None] - np.array([t.rest for t in known])[None]).transpose(2, 0, 1))
+        left = [
+            t
+            for t, gap in zip(known, gaps.min(axis=0), strict=True)
+            if gap > 0.02 and t.flown <= 3 and not self._hides(seen, t.rest)
+        ]
+        new = int((gaps.min(axis=1) > 0.02).sum())
+        return len(left) >= max(ELSEWHERE, 0.5 * len(known)) and new >= ELSEWHERE
+
+    def _start_anew(self, t_s: float) -> None:
+        """Give up all balls; those of the new scene are taken up as at the beginning."""
+        self.replaced_s = t_s
+        for track in self.tracks:
+            if track.status is not Status.LOST:
+                track.status = Status.GONE
+        self.tracks = [t for t in self.tracks if t.hits >= CONFIRM]
+
     def _associate(self, live: list[Track], z: Floats, noise: Floats, evidence: Floats, dt: float, t_s: float) -> Bools:
         mean = np.array([t.mean for t in live])
         cov = np.array([t.cov for t in live])
@@ -211,6 +249,7 @@ class Tracker:
         weight = MOVING_LOOK if track.status is Status.MOVING else 0.5 * STALE**track.rest_looks
         track.evidence = track.evidence + weight * look
         track.looked += weight
+        track.flown += 1
         if track.status is Status.MOVING:
             mean, cov = kalman.update(prior[0][None], prior[1][None], z[None], noise[None])
             track.mean, track.cov, track.seen_s = mean[0], cov[0], t_s
@@ -225,6 +264,7 @@ class Tracker:
         gap = math.hypot(dx, dy)
         if (m2 < 16.0 or gap < 0.003) and gap < 0.02:
             track.pending.clear()
+            track.flown = 0
             track.rest_looks = min(track.rest_looks + 1, 40)
             track.rest[0] += dx / track.rest_looks
             track.rest[1] += dy / track.rest_looks
@@ -275,7 +315,7 @@ class Tracker:
         return bool(np.hypot(*drift) < 0.0008 + 1.2 * sigma / np.sqrt(half))
 
     def _rest(self, track: Track, place: Floats, looks: int, noise: Floats) -> None:
-        track.rest, track.rest_looks = place, looks
+        track.rest, track.rest_looks, track.flown = place, looks, 0
         track.mean = np.array([place[0], place[1], 0.0, 0.0])
         track.cov = np.zeros((4, 4))
         track.cov[:2, :2] = noise / looks + np.eye(2) * 1e-6
@@ -316,6 +356,8 @@ class Tracker:
             best, least = None, 6.0
             for old in self.tracks:
                 gap = new.born_s - old.seen_s
+                if old.seen_s < self.replaced_s <= new.born_s:
+                    continue  # of another scene
                 if old is new or old.status not in (Status.LOST, Status.GONE) or gap <= 0:
                     continue
                 way = float(np.hypot(*(new.looks[0][1:3] - old.mean[:2]))) if new.looks else np.inf

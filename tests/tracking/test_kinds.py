@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -331,3 +333,68 @@ def test_frames_without_the_table_leave_a_shot_open() -> None:
     assert [s.shot.partial for s in cut.shots] == ["end"]
     unseen = read([o for o in stream if not 0.5 < o.t_s < 7.9])
     assert unseen.shots == []
+
+
+# -- live ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("gap_s", [0.02, 0.5])
+def test_balls_that_lie_elsewhere_at_once_do_not_cost_the_next_stroke(gap_s: float) -> None:
+    """One scene follows on another, as where a rack is set behind a player's back; the next stroke comes 0.6 s after."""
+    first = film(
+        {0: lambda t: straight(t, at_s=1.0, v=0.5)[0], 3: lambda t: straight(t, at_s=1.0, v=0.5)[1], **OTHERS}, 8.0
+    )
+    balls = {5: (0.2, 0.9), 9: (1.0, 1.5), 11: (0.4, 2.0), 12: (0.9, 1.0)}
+    then = film(
+        {
+            0: lambda t: straight(t, at_s=0.6, x=0.5, y=1.1)[0],
+            3: lambda t: straight(t, at_s=0.6, x=0.5, y=1.1)[1],
+            **balls,
+        },
+        6.0,
+    )
+    watcher = ShotWatcher(TABLE)
+    found = [s for o in first for s in watcher.push(o)]
+    for o in then:
+        found += watcher.push(replace(o, t_s=8.0 + gap_s + o.t_s))
+    found += watcher.flush()
+    assert [s.shot.start_s for s in found] == pytest.approx([1.0, 8.6 + gap_s], abs=0.03)
+    assert [[e.balls for e in s.shot.events if isinstance(e, Contact)] for s in found] == [[(0, 3)], [(0, 3)]]
+    assert [b.kind for b in watcher.recorder.between] == ["replaced"]
+
+
+def test_a_break_is_no_other_scene() -> None:
+    """Most balls leave their places within a frame or two, but they are seen to go."""
+    rng = np.random.default_rng(8)
+    ways = {n: rng.normal(0, 1.5, 2) for n in range(1, 10)}
+    rack = {n: (0.5 + 0.06 * (n % 3), 1.9 + 0.06 * (n // 3)) for n in range(1, 10)}
+
+    def gone(n: int, t: float) -> tuple[float, float]:
+        v = float(np.hypot(*ways[n]))
+        s = travelled(v, t - 1.3, slide=9.0, roll=4.0) / v
+        return rack[n][0] + s * ways[n][0], rack[n][1] + s * ways[n][1]
+
+    balls = {n: (lambda t, n=n: gone(n, t)) for n in rack}
+    watcher = ShotWatcher(TABLE)
+    for o in film({0: lambda t: (0.56, 0.5 + min(max(t - 1.0, 0.0) * 4.3, 1.29)), **balls}, 4.0, fps=30.0):
+        watcher.push(o)
+    assert "replaced" not in [b.kind for b in watcher.recorder.between]
+
+
+def test_an_evening_keeps_few_tracks() -> None:
+    """Strays come up and go for hours; what is kept does not grow, and the balls keep their tracks."""
+    rng = np.random.default_rng(9)
+    watcher = ShotWatcher(TABLE)
+    places = {0: (0.3, 0.3), 5: (0.9, 0.6), 9: (0.4, 1.9)}
+    t = 0.0
+    for k in range(150):
+        stray = (float(rng.uniform(0.1, 1.1)), float(rng.uniform(0.8, 1.7)))
+        for j in range(12):
+            t += 0.2
+            watcher.push(look(t, {**places, 12: stray if j < 5 else None}, rng))
+        if k == 3:
+            balls = {tr.id for tr in watcher.recorder.tracker.tracks if np.hypot(*(tr.rest - places[0])) < 0.01}
+    tracks = watcher.recorder.tracker.tracks
+    assert len(tracks) < 60
+    assert balls <= {tr.id for tr in tracks}
+    assert sum(len(tr.looks) for tr in tracks) < 3000
