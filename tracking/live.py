@@ -84,8 +84,8 @@ class Recorder:
 
     @property
     def moving(self) -> bool:
-        """Whether any ball moves now."""
-        return self.tracker.moving
+        """Whether a shot may still be going on: a ball moves, or hangs where it may yet drop."""
+        return self.tracker.moving or self._held is not None
 
     def push(self, seen: Observation) -> list[RawShot]:
         """Take in one observation; the shots that it shows to be over, in order."""
@@ -326,6 +326,8 @@ class Recorder:
             tr.status is Status.MOVING and tr.id not in self._hanging for tr in self.tracker.tracks
         )
         over = all(t - since > HANG_S + GONE_S + 0.5 for since in self._hanging.values()) and self._begin is None
+        if others:
+            self._hanging.clear()  # what becomes of them now is the next shot's doing
         if self._held is None or not (over or others or not self._hanging):
             return []
         held, self._held = self._held, None
@@ -411,7 +413,7 @@ class ShotWatcher:
 
     @property
     def moving(self) -> bool:
-        """Whether any ball moves now."""
+        """Whether a shot may still be going on: a ball moves, or hangs where it may yet drop."""
         return self.recorder.moving
 
     def push(self, observation: Observation) -> list[SeenShot]:

@@ -235,6 +235,23 @@ def test_live_waits_for_a_ball_that_hangs_and_no_longer_than_the_rules_do(late: 
     assert came - HANGS_S < (late + 2 if late < 5 else 8)
 
 
+def test_a_hanging_ball_that_the_next_shot_knocks_in_is_the_next_shots() -> None:
+    knocked = HANGS_S + 2.0
+
+    def cue(t: float) -> tuple[float, float]:
+        way = np.array([0.336, -0.336]) / np.hypot(0.336, 0.336)
+        back = 0.12 - min(max(t - 1.0, 0.0), 0.2) * 0.6
+        at = np.array([0.9, 0.372]) - way * (TABLE.ball_m + back)
+        gap = float(np.hypot(*(np.array(JAWS) - at))) - TABLE.ball_m
+        return tuple(at + way * min(max(t - knocked, 0.0) * 1.5, gap))
+
+    gap = np.hypot(*(np.array(JAWS) - cue(0.0))) - TABLE.ball_m - 0.12
+    falls = knocked + gap / 1.5 + 0.03
+    found = read(film({0: cue, 6: lambda t: hanging(t) if t < falls else None, **OTHERS}, knocked + 5, fps=60.0))
+    assert len(found.shots) == 2
+    assert [[e.ball for e in s.shot.events if isinstance(e, Pocketed)] for s in found.shots] == [[], [6]]
+
+
 def test_a_ball_seen_faintly_in_the_jaws_has_not_dropped() -> None:
     assert pockets(read(hang_film(99.0, 12.0, score=0.1))) == []
 
