@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from calibration.camera import Floats
 from calibration.result import Calibration
@@ -24,6 +25,7 @@ AIM_LOOK_S = 0.1  # between looks while something moves but no ball does: a play
 LOOK_BACK_S = 0.2  # frames before the first displaced ball that are looked at after all: the stroke is in them
 BEYOND_M = 0.12  # balls on the rails or dropping off are kept, what lies farther out is another table's
 COVER_SCORE = 0.2  # fainter ones may be knuckles: they do not open a hole in the hand that hides the table
+TOO_NEAR = 0.6  # of a diameter between two places: less, and they are one ball
 RADIUS_BAND = (0.62, 1.5)  # of the radius that the camera foretells at that place
 
 See = Callable[[Frame, tuple[int, int, int, int]], "Detections"]
@@ -43,6 +45,20 @@ def to_table(calibration: Calibration, detections: Detections) -> tuple[Floats, 
         inverse = np.array([[d, -b], [-c, a]]).transpose(2, 0, 1) / (a * d - b * c)[:, None, None]
     cov = inverse @ detections.cov @ inverse.transpose(0, 2, 1)
     return xy, cov
+
+
+def apart(xy: Floats, score: Floats, least: float) -> npt.NDArray[np.bool_]:
+    """(n,) whether a place is kept: of two that are nearer to each other than ``least`` metres the surer one is.
+
+    Two balls cannot be there; a blurred one is sometimes found twice.
+    """
+    keep = np.ones(len(xy), dtype=bool)
+    order = np.argsort(-score, kind="stable")
+    for place, k in enumerate(order):
+        if keep[k]:
+            rest = order[place + 1 :]
+            keep[rest[np.linalg.norm(xy[rest] - xy[k], axis=1) < least]] = False
+    return keep
 
 
 class Eye:
@@ -126,6 +142,7 @@ class Eye:
             & (ratio > RADIUS_BAND[0])
             & (ratio < RADIUS_BAND[1])
         )
+        near[near] = apart(xy[near], detections.score[near], TOO_NEAR * table.ball_m)
         xy, cov, kept = xy[near], cov[near], detections[near]
         balls = xy[kept.score > COVER_SCORE]
         hidden = self._cover.hidden(frame.image, balls, still=not self.moving)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from railbird.eye import Eye, to_table
+from railbird.eye import Eye, apart, to_table
 from tests.flat import draw, grain, oblique, overhead
 from vision.detections import Detections
 from vision.video import Frame
@@ -117,3 +117,10 @@ def test_the_next_frame_is_told_while_balls_move_only() -> None:
     assert min(watcher.told) > STROKE
     in_motion = [k for k in watcher.asked if STROKE + 3 < k < STROKE + 15]
     assert set(in_motion) <= set(watcher.told)
+
+
+def test_of_a_ball_found_twice_the_surer_place_stays() -> None:
+    xy = np.array([[0.305, 0.568], [0.317, 0.583], [0.362, 0.568], [0.9, 0.9]])
+    kept = apart(xy, np.array([0.2, 0.5, 0.7, 0.3]), 0.6 * 0.05715)
+    assert kept.tolist() == [False, True, True, True]
+    assert apart(np.zeros((0, 2)), np.zeros(0), 0.03).shape == (0,)
