@@ -232,6 +232,17 @@ def _points(contour: npt.ArrayLike) -> Floats:
     return np.asarray(contour, dtype=np.float64).reshape(-1, 2)
 
 
+def bed_region(corners: Floats, size: tuple[int, int]) -> tuple[Region, Quad]:
+    """The region that a bed with these four corners (4, 2), pixels, covers in a picture of this width and height."""
+    width, height = size
+    scale = max(1.0, max(size) / WORK_SIDE)
+    mask = np.zeros((round(height / scale), round(width / scale)), np.uint8)
+    small = (corners + 0.5) / scale - 0.5
+    cv2.fillConvexPoly(mask, (small * 16).round().astype(np.int32), 255, shift=4)
+    area = float(np.count_nonzero(mask))
+    return Region(mask, small, small, area, scale), Quad(corners, 1.0, np.ones(4), area / mask.size)
+
+
 def _promise(region: Region) -> float:
     """Large, convex, four-sided regions in the picture's middle first."""
     height, width = region.mask.shape

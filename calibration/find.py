@@ -3,53 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 
 import cv2
 import numpy as np
 
 from calibration.camera import Camera, Floats
-from calibration.cloth import Picture, Quad, Region, cloth_regions, quads
-from calibration.cushions import joint_runs, nose_runs
+from calibration.cloth import Picture, Quad, Region, bed_region, cloth_regions, quads
 from calibration.errors import InputError
-from calibration.model import JOINT_PRIOR, SETBACK_PRIOR, EdgeRun, Evidence, Fit, fit
-from calibration.pose import camera_from_corners, rectangle, stretched_cameras
+from calibration.model import JOINT_PRIOR, EdgeRun, Evidence, fit
+from calibration.pose import STRETCH_COST, camera_from_corners, rectangle, stretched_cameras
+from calibration.refine import PINNED, Found, facing, finish, refine
 from calibration.result import Calibration
-from calibration.sights import Sight, find_sights
+from calibration.rows import cameras_from_rows
+from calibration.sights import Sight, find_sights, yellowness
 from calibration.size import SURE, length_probabilities
 from calibration.strips import RAIL_TOP_M, rail_length
 from calibration.table import RAILS, SIZES, Table
 
-STRETCH_COST = 4.0  # of a first camera, from which on the picture may have been stretched
-STRETCH_GAIN = 8.0  # of cost, for which pixels that are not square are believed
-PINNED = 8  # sights in their places, on three rails, that leave no doubt
+PROOF = 12  # sights in their places, on all rails, that prove a table without any cloth
+CLOSE = 0.1  # of the picture: a table that covers less may stand behind the one that is meant
 FULL_SIDE = 1920  # larger pictures are reduced to this longer side: their lenses do not resolve more
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A table as one hypothesis explains it.
-
-    Parameters
-    ----------
-    fit : camera and sizes.
-    evidence : what they were fitted to.
-    score : how well the hypothesis explains the picture; comparable within one picture.
-    cover : share of the bed, as far as it lies in the picture, that is cloth.
-    beyond : share of the rails' tops that has the cloth's colour.
-    region, quad : where it came from.
-    led_by_sights : whether the diamonds led the way, or the cloth and the cushions alone.
-    """
-
-    fit: Fit
-    evidence: Evidence
-    score: float
-    cover: float
-    beyond: float
-    region: Region
-    quad: Quad
-    led_by_sights: bool = True
 
 
 def find_table(images: Sequence[Picture], *, length_m: float | None = None, pick: int = 0) -> Calibration:
@@ -78,19 +53,7 @@ def find_table(images: Sequence[Picture], *, length_m: float | None = None, pick
             cv2.resize(picture, None, fx=1 / scale, fy=1 / scale, interpolation=cv2.INTER_AREA), dtype=np.uint8
         )
     table = Table() if length_m is None else Table(length_m, length_m / 2)
-    ranked = hypotheses(picture, table)
-    if not ranked:
-        raise InputError(
-            "no table found: no region of the picture is bounded like a cloth; give --corners or another view"
-        )
-    separate: list[Found] = []
-    for found in ranked:
-        if all(_apart(found, other) for other in separate):
-            separate.append(found)
-    if pick >= len(separate):
-        raise InputError(f"pick is {pick}, but only {len(separate)} tables were found: give a smaller number")
-    rivals = [found for found in ranked if not _apart(found, separate[pick])][:3]
-    chosen = _best([finish(picture, found, table) for found in rivals])
+    chosen = _chosen(picture, table, pick)
     camera = chosen.fit.camera
     if scale > 1:
         camera = replace(camera.scaled(scale), width=images[0].shape[1], height=images[0].shape[0])
@@ -118,8 +81,72 @@ def still(images: Sequence[Picture]) -> Picture:
     return np.asarray(np.median(np.stack(same[:9]), axis=0), dtype=np.uint8)
 
 
-def hypotheses(picture: Picture, table: Table) -> list[Found]:
-    """All tables that the picture might show, best first."""
+def _chosen(picture: Picture, table: Table, pick: int) -> Found:
+    """The table that is meant, refined.
+
+    Diamonds prove a table by themselves, whatever its cloth; where they do, and it is the only one asked for, nothing else
+    is looked at.
+
+    Raises
+    ------
+    InputError
+        With the reason, where there is none to be trusted.
+    """
+    proven = by_diamonds(picture, table)
+    if pick == 0 and any(f.quad.area_share > CLOSE for f in proven):
+        try:
+            return _best([finish(picture, found, table) for found in proven[:2]])
+        except InputError:
+            proven = []
+    ranked = sorted(proven + by_cloth(picture, table), key=lambda f: -f.score)
+    if not ranked:
+        raise InputError(
+            "no table found: no region of the picture is bounded like a cloth; give --corners or another view"
+        )
+    separate: list[Found] = []
+    for found in ranked:
+        if all(_apart(found, other) for other in separate):
+            separate.append(found)
+    if pick >= len(separate):
+        raise InputError(f"pick is {pick}, but only {len(separate)} tables were found: give a smaller number")
+    rivals = [found for found in ranked if not _apart(found, separate[pick])][:3]
+    return _best([finish(picture, found, table) for found in rivals])
+
+
+def by_diamonds(picture: Picture, table: Table) -> list[Found]:
+    """Tables whose diamonds alone show where they are, best first."""
+    height, width = picture.shape[:2]
+    # brass or ivory on white shows by its yellow alone
+    for plane in (cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY), yellowness(picture)):
+        found: list[Found] = []
+        for camera in cameras_from_rows(np.ascontiguousarray(plane, dtype=np.uint8), table):
+            region, quad = bed_region(camera.project(rectangle(table.width_m, table.length_m, 0.0)), (width, height))
+            result = refine(picture, camera, table, region, quad, windows=(0.06, 0.035))
+            if result is not None and proves(result):
+                found.append(replace(result, by_diamonds=True))
+                if len(result.evidence.sights) >= 16:
+                    break
+        if found:
+            return sorted(found, key=lambda f: -f.score)
+    return []
+
+
+def true_sights(found: Found) -> list[Sight]:
+    """The sights that lie where the fit has them."""
+    camera = found.fit.camera
+    limit = max(1.5, 0.0012 * max(camera.width, camera.height))
+    order = [x for rail in RAILS for x in found.evidence.sights if x.rail == rail]
+    return [x for x, e in zip(order, found.fit.sight_px, strict=True) if e < limit]
+
+
+def proves(found: Found) -> bool:
+    """Whether the diamonds alone leave no doubt: nothing but a table has that many marks in their places."""
+    good = true_sights(found)
+    return len(good) >= PROOF and {x.rail for x in good} == set(RAILS)
+
+
+def by_cloth(picture: Picture, table: Table) -> list[Found]:
+    """Tables at the regions that may be a cloth, best first."""
     height, width = picture.shape[:2]
     starts: list[tuple[float, Region, Quad]] = []
     for region in cloth_regions(picture, 5):
@@ -182,10 +209,10 @@ def _readings(camera: Camera, region: Region, table: Table) -> list[Camera]:
     One takes it that the region ends where cloth meets rail; others that at cushions that face the camera, which may
     lie in their own shade and not be seen as the same cloth, it ends with the bed.
     """
-    facing = _facing(camera, table, 0.8)
+    turned = facing(camera, table, 0.8)
     cameras = []
-    for count in range(len(facing) + 1):
-        for shaded in combinations(facing, count):
+    for count in range(len(turned) + 1):
+        for shaded in combinations(turned, count):
             now = camera
             for reach in (0.10, 0.05):
                 # the first camera took every side for a joint: by that the outline is shared out at first
@@ -194,13 +221,6 @@ def _readings(camera: Camera, region: Region, table: Table) -> list[Camera]:
                     now = fit(now, table, Evidence(edges=runs), rounds=12).camera
             cameras.append(now)
     return cameras
-
-
-def _facing(camera: Camera, table: Table, flatness: float) -> list[str]:
-    """Rails whose cushions face the camera, which stands lower than its distance from them times 1/``flatness``."""
-    eye = camera.position
-    gap = {"head": eye[1], "foot": table.length_m - eye[1], "left": eye[0], "right": table.width_m - eye[0]}
-    return [rail for rail in RAILS if gap[rail] > flatness * eye[2]]
 
 
 def _outline_runs(
@@ -229,51 +249,6 @@ def _outline_runs(
     return runs
 
 
-def refine(
-    picture: Picture, camera: Camera, table: Table, region: Region, quad: Quad, led_by_sights: bool = True
-) -> Found | None:
-    """Fits a hypothesis to the sights and edges near where it puts them."""
-    sights: list[Sight] = []
-    setback = SETBACK_PRIOR[0]
-    result: Fit | None = None
-    joints: list[EdgeRun] = []
-    for window in (0.12, 0.06, 0.035):
-        sights = find_sights(picture, camera, table, window) if led_by_sights else []
-        # diamonds cannot be taken for others, edges can: where there are many, they alone lead the way
-        many = _many(sights)
-        loose = camera.project(rectangle(table.width_m, table.length_m, JOINT_PRIOR[0]), RAIL_TOP_M)
-        evidence = Evidence(sights, [] if many else joints, corners=loose, corner_sigma_m=0.06 if many else 0.04)
-        bent, stretched = window < 0.1, window < 0.1 and abs(camera.aspect - 1) > 0.02
-        result = fit(camera, table, evidence, setback_m=setback, distortion=bent, stretched=stretched)
-        camera, setback = result.camera, result.setback_m
-        if not many:
-            joints = joint_runs(picture, camera, table, result.joint_m, 0.02 if window > 0.1 else 0.012)
-    joints = joint_runs(picture, camera, table, JOINT_PRIOR[0], 0.012)
-    evidence = Evidence(sights, joints)
-    if not sights and not joints:
-        return None
-    result = fit(camera, table, evidence, setback_m=setback, stretched=abs(camera.aspect - 1) > 0.02)
-    cover, beyond = coverage(region, result.camera, table, result.joint_m)
-    score = cover - beyond + _agreement(result, evidence)
-    return Found(result, evidence, score, cover, beyond, region, quad, led_by_sights)
-
-
-def _many(sights: list[Sight]) -> bool:
-    return len(sights) >= 12 and len({x.rail for x in sights}) + len(sights) // 15 >= 4
-
-
-def _agreement(result: Fit, evidence: Evidence) -> float:
-    """What the sights and edges that fit are worth, beside the cloth."""
-    limit = max(1.5, 0.0012 * max(result.camera.width, result.camera.height))
-    order = [x for rail in RAILS for x in evidence.sights if x.rail == rail]
-    worth = sum(
-        min(x.strength, 20.0) / 20 * max(0.0, 1 - (e / limit) ** 2) for x, e in zip(order, result.sight_px, strict=True)
-    )
-    true = float(np.mean(result.edge_px < limit)) if len(result.edge_px) else 0.0
-    rails = len({run.rail for run in evidence.edges})
-    return float(0.04 * worth + 0.08 * rails * true)
-
-
 def _best(rivals: list[Found]) -> Found:
     """Of several readings of one table the one that explains most, if it can be trusted.
 
@@ -294,78 +269,6 @@ def _best(rivals: list[Found]) -> Found:
     raise reason
 
 
-def finish(picture: Picture, found: Found, table: Table) -> Found:
-    """Last rounds on the noses themselves."""
-    result, sights = found.fit, found.evidence.sights
-    led = found.led_by_sights
-    pinned = len({x.rail for x in sights}) >= 3 and len(sights) >= PINNED
-    if _many(sights):
-        # so many diamonds say it all: edges taken for others while little was known are forgotten
-        result = fit(result.camera, table, Evidence(sights), setback_m=result.setback_m)
-        sights = find_sights(picture, result.camera, table, 0.03)
-        result = fit(result.camera, table, Evidence(sights), setback_m=result.setback_m)
-    for window in (0.012, 0.009) if pinned else (0.02, 0.012, 0.01):
-        if led or window == 0.01:
-            again = find_sights(picture, result.camera, table, 0.02 if led else 0.012)
-            sights = again if len(again) >= len(sights) - 2 else sights
-        noses = nose_runs(picture, result.camera, table, window)
-        if pinned:
-            # a cushion that faces the camera shows its nose sharply, lit top against shaded face, unless seen very low;
-            # one that turns its back shows the round of its top, some millimetres before the nose
-            sharp = set(_facing(result.camera, table, -0.35)) - set(_facing(result.camera, table, 2.2))
-            noses = [run for run in noses if run.rail in sharp]
-        joints = joint_runs(picture, result.camera, table, result.joint_m, 0.010)
-        evidence = Evidence(sights, noses + joints)
-        if not sights and not evidence.edges:
-            break
-        result = fit(
-            result.camera, table, evidence, joint_m=result.joint_m, setback_m=result.setback_m, raised=bool(noses)
-        )
-        eye, middle = result.camera.position, np.array([table.width_m / 2, table.length_m / 2])
-        if pinned and np.linalg.norm(eye[:2] - middle) < 0.6 * eye[2]:
-            # only from above is a stretch told apart from a tilt
-            free = fit(
-                result.camera,
-                table,
-                evidence,
-                joint_m=result.joint_m,
-                setback_m=result.setback_m,
-                stretched=True,
-                raised=bool(noses),
-            )
-            if free.cost < result.cost - STRETCH_GAIN:
-                result = free
-    cover, beyond = coverage(found.region, result.camera, table, result.joint_m)
-    score = cover - beyond + _agreement(result, evidence)
-    return replace(found, fit=result, evidence=evidence, score=score, cover=cover, beyond=beyond)
-
-
-def coverage(region: Region, camera: Camera, table: Table, joint_m: float) -> tuple[float, float]:
-    """Share of the bed that is cloth, and share of the rails' tops that is (each as far as it lies in the picture)."""
-    w, length = table.width_m, table.length_m
-    x, y = np.meshgrid(np.linspace(0.03, w - 0.03, 30), np.linspace(0.03, length - 0.03, 60))
-    bed = _member(region, camera.project(np.column_stack([x.ravel(), y.ravel()]), 0.0))
-    ring = []
-    for out in (joint_m + 0.02, joint_m + 0.05):
-        s = np.linspace(0.12, 0.88, 40)
-        ring += [
-            np.column_stack([s * w, np.full(40, -out)]),
-            np.column_stack([s * w, np.full(40, length + out)]),
-            np.column_stack([np.full(40, -out), s * length]),
-            np.column_stack([np.full(40, w + out), s * length]),
-        ]
-    rails = _member(region, camera.project(np.concatenate(ring), RAIL_TOP_M))
-    return (float(bed.mean()) if len(bed) > 200 else 0.0), (float(rails.mean()) if len(rails) else 1.0)
-
-
-def _member(region: Region, pixels: Floats) -> Floats:
-    at = (pixels + 0.5) / region.scale - 0.5
-    height, width = region.mask.shape
-    inside = np.isfinite(at).all(axis=1) & (at > 0).all(axis=1) & (at < (width - 1, height - 1)).all(axis=1)
-    cells = at[inside].round().astype(int)
-    return np.asarray(region.mask[cells[:, 1], cells[:, 0]] > 0, dtype=np.float64)
-
-
 def _apart(a: Found, b: Found) -> bool:
     both = np.count_nonzero(a.region.mask & b.region.mask)
     return bool(both < 0.3 * min(np.count_nonzero(a.region.mask), np.count_nonzero(b.region.mask)))
@@ -384,9 +287,10 @@ def check(found: Found) -> None:
     way_out = "give --corners or another view"
     rails = len({run.rail for run in found.evidence.edges})
     limit = max(1.5, 0.0012 * unit)
-    order = [x for rail in RAILS for x in found.evidence.sights if x.rail == rail]
-    good = [x for x, e in zip(order, result.sight_px, strict=True) if e < limit]
+    good = true_sights(found)
     pinned = len(good) >= PINNED and len({x.rail for x in good}) >= 3
+    if found.by_diamonds and not proves(found):
+        raise InputError(f"table not determined: {len(good)} diamonds agree, too few without a cloth; {way_out}")
     if found.cover < 0.75:
         raise InputError(f"no table found: only {found.cover:.0%} of the bed would be cloth; {way_out}")
     if found.beyond > 0.3:
@@ -406,4 +310,4 @@ def check(found: Found) -> None:
         raise InputError(f"table not determined: focal length comes out at {camera.focal:.0f} pixels; {way_out}")
 
 
-__all__ = ["Found", "check", "coverage", "find_table", "hypotheses", "still"]
+__all__ = ["Found", "by_cloth", "by_diamonds", "check", "find_table", "still"]

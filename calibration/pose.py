@@ -13,6 +13,7 @@ from calibration.strips import RAIL_TOP_M
 from calibration.table import Table
 
 STRETCHES = (9 / 10, 10 / 9)
+STRETCH_COST = 4.0  # of a first camera, from which on the picture may have been stretched
 
 
 def rectangle(width_m: float, length_m: float, margin: float) -> Floats:

@@ -47,9 +47,24 @@ def find_sights(image: Picture, camera: Camera, table: Table, window_m: float = 
     """
     grey = image if image.ndim == 2 else np.asarray(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
     found: list[Sight] = []
+    yellow: Picture | None = None
     for rail in RAILS:
-        found += _on_rail(grey, camera, table, rail, window_m)
+        row = _on_rail(grey, camera, table, rail, window_m)
+        if image.ndim == 3 and (not row or float(np.mean([x.strength for x in row])) < 0.6 * FAINT):
+            # brass or ivory on white shows by its yellow alone
+            yellow = yellowness(image) if yellow is None else yellow
+            row = max(row, _on_rail(yellow, camera, table, rail, window_m), key=_weight)
+        found += row
     return found
+
+
+def _weight(row: list[Sight]) -> float:
+    return sum(min(x.strength, 25.0) for x in row)
+
+
+def yellowness(image: Picture) -> Picture:
+    """(h, w) uint8: how yellow, against blue, a BGR picture is; CIE b* about 128."""
+    return np.ascontiguousarray(cv2.cvtColor(image, cv2.COLOR_BGR2LAB)[..., 2], dtype=np.uint8)
 
 
 def marks(table: Table, rail: str) -> Floats:
