@@ -12,6 +12,7 @@ from calibration.table import Table
 from tracking import associate, kalman
 from tracking.marks import Marks
 from tracking.observations import Bools, Floats, Observation
+from tracking.pockets import INSIDE, mouth_gap
 
 CONFIRM = 3  # looks before a detection counts as a ball
 COAST_S = 0.4  # a moving ball not seen this long is lost
@@ -194,7 +195,9 @@ class Tracker:
         A ball in the jaws, half behind a cushion or a hand, is seen faintly but for many frames (Zhang et al. 2022,
         ByteTrack). What is faint at one place all the time, ball or no ball, is a mark on the table: it stops no ball there.
         """
-        z, noise, _, evidence = _part(seen, faint)
+        # what shows faintly from inside a pocket is down for good: it is no ball that hangs
+        over = np.array([mouth_gap(place, self.table) > -INSIDE for place in seen.xy], dtype=np.bool_)
+        z, noise, _, evidence = _part(seen, faint & over)
         left = [t for t in live if t.seen_s < seen.t_s and t.status is not Status.TENTATIVE]
         free = np.ones(len(z), dtype=np.bool_)
         if left and len(z):

@@ -271,6 +271,32 @@ def test_a_mark_in_the_mouth_is_no_ball() -> None:
     assert pockets(read(out)) == [(6, "head-right")]
 
 
+def test_a_ball_that_shows_faintly_in_the_pocket_is_down() -> None:
+    """It rolls slowly over the edge and can be seen in the pocket from then on, moving a little."""
+    rng = np.random.default_rng(4)
+    start, way = np.array([0.9, 0.372]), np.array([1.0, -1.0]) / np.sqrt(2)
+
+    def cue(t: float) -> tuple[float, float]:
+        return tuple(start - way * (TABLE.ball_m + 0.12 - min(max(t - 1.0, 0.0), 0.2) * 0.6))
+
+    def rolling(t: float) -> tuple[float, float]:
+        s = max(t - 1.2, 0.0)
+        return tuple(start + way * (0.35 * s - 0.05 * s * s))
+
+    out = []
+    for k in range(300):
+        t = k / 60 + 0.003
+        at = rolling(t)
+        rim = TABLE.width_m - at[0]  # the farther it leans over the edge, the less it looks like a ball on cloth
+        seen = at if rim > 0.012 else (TABLE.width_m - 0.001, 0.003) if k % 7 else None
+        picture = look(t, {0: cue(t), 6: seen, **OTHERS}, rng, scores={6: float(np.clip(18 * rim - 0.3, 0.12, 0.8))})
+        if rim < 0.03 and seen is not None:
+            faint = (picture.score < 0.5)[:, None, None]
+            picture = replace(picture, cov=np.where(faint, np.eye(2) * 0.008**2, picture.cov))
+        out.append(picture)
+    assert pockets(read(out)) == [(6, "head-right")]
+
+
 def test_a_mouth_that_is_covered_since_leaves_the_drop_in_doubt() -> None:
     clear, covered = read(hang_film(99.0, 12.0, seen=False)), read(hang_film(99.0, 12.0, seen=False, hides=True))
     assert pockets(clear) == [(6, "head-right")]
