@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from calibration.camera import Camera, Floats
 from calibration.cloth import Picture
-from calibration.model import EdgeRun
+from calibration.evidence import EdgeRun
 from calibration.strips import RAIL_TOP_M, cut, free_stretches, rail_length, rail_point
 from calibration.table import RAILS, Table
 

@@ -12,7 +12,8 @@ import numpy as np
 from calibration.camera import Camera, Floats
 from calibration.cloth import Picture, Quad, Region, bed_region, cloth_regions, quads
 from calibration.errors import InputError
-from calibration.model import JOINT_PRIOR, EdgeRun, Evidence, fit
+from calibration.evidence import EdgeRun, Evidence
+from calibration.model import JOINT_PRIOR, fit
 from calibration.pose import STRETCH_COST, camera_from_corners, rectangle, stretched_cameras
 from calibration.refine import PINNED, Found, facing, finish, refine
 from calibration.result import Calibration

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibration.camera import Camera, Floats
-from calibration.sights import Sight
+from calibration.evidence import EdgeRun, Evidence
 from calibration.strips import RAIL_TOP_M, rail_axes, rail_point
 from calibration.table import Table
 
@@ -26,55 +26,6 @@ SIGHT_CROSS_M = 0.004  # and across it
 POCKET_SIGMA_M = 0.012
 RUN_PLACES = 12  # neighbouring samples of an edge share their error: a run counts as at most so many
 ROBUST = 1.5  # standard deviations at which a residual begins to lose its pull
-
-
-@dataclass(frozen=True, slots=True)
-class EdgeRun:
-    """An edge along a rail, found at places ``s``.
-
-    Parameters
-    ----------
-    rail : name.
-    kind : ``nose``, ``joint`` (cloth meets rail), ``bed`` (where the bed ends at a cushion that faces the camera) or
-        ``free`` (straight, parallel, at an unknown distance).
-    s : (n,) metres along the rail.
-    pixels : (n, 2) where the edge was found.
-    offset : distance inside the nose line, metres, as first seen.
-    """
-
-    rail: str
-    kind: str
-    s: Floats
-    pixels: Floats
-    offset: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class PocketSpot:
-    """A pocket's dark hole: name, (2,) pixel of its middle."""
-
-    name: str
-    pixel: Floats
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """Everything that the picture says about where the table is.
-
-    Parameters
-    ----------
-    sights, edges, pockets : as found.
-    corners : (4, 2) pixels where the joint lines meet, head-left, head-right, foot-right, foot-left; or None.
-    corner_sigma_m : their standard deviation, metres.
-    corners_at_nose : whether the corners are those of the nose lines, at the noses' height.
-    """
-
-    sights: list[Sight] = field(default_factory=list)
-    edges: list[EdgeRun] = field(default_factory=list)
-    pockets: list[PocketSpot] = field(default_factory=list)
-    corners: Floats | None = None
-    corner_sigma_m: float = 0.03
-    corners_at_nose: bool = False
 
 
 @dataclass(frozen=True, slots=True)

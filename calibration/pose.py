@@ -8,7 +8,8 @@ import cv2
 import numpy as np
 
 from calibration.camera import Camera, Floats
-from calibration.model import FOCAL_PRIOR, Evidence, Fit, fit
+from calibration.evidence import Evidence
+from calibration.model import FOCAL_PRIOR, Fit, fit
 from calibration.strips import RAIL_TOP_M
 from calibration.table import Table
 

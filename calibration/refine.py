@@ -9,7 +9,8 @@ import numpy as np
 from calibration.camera import Camera, Floats
 from calibration.cloth import Picture, Quad, Region
 from calibration.cushions import joint_runs, nose_runs
-from calibration.model import JOINT_PRIOR, SETBACK_PRIOR, EdgeRun, Evidence, Fit, fit
+from calibration.evidence import EdgeRun, Evidence
+from calibration.model import JOINT_PRIOR, SETBACK_PRIOR, Fit, fit
 from calibration.pose import rectangle
 from calibration.sights import Sight, find_sights
 from calibration.strips import RAIL_TOP_M

@@ -47,14 +47,15 @@ def draw(made: Scene) -> Picture:
 def pictures(kind: str, seeds: range, folder: Path | None = None) -> Iterator[tuple[int, Picture, Camera]]:
     """Pictures with their seed and camera, drawn now or, where ``folder`` holds them already, read."""
     for seed in seeds:
-        made = scene(kind, seed)
         kept = folder / f"{kind}-{seed}.png" if folder is not None else None
         if kept is not None and kept.is_file():
-            image = cv2.imread(str(kept))
-        else:
-            image = draw(made)
-            if kept is not None:
-                kept.parent.mkdir(parents=True, exist_ok=True)
-                cv2.imwrite(str(kept), image)
-                kept.with_suffix(".json").write_text(json.dumps(made.camera.to_json()))
-        yield seed, np.asarray(image, dtype=np.uint8), made.camera
+            camera = Camera.from_json(json.loads(kept.with_suffix(".json").read_text()))
+            yield seed, np.asarray(cv2.imread(str(kept)), dtype=np.uint8), camera
+            continue
+        made = scene(kind, seed)
+        image = draw(made)
+        if kept is not None:
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            cv2.imwrite(str(kept), image)
+            kept.with_suffix(".json").write_text(json.dumps(made.camera.to_json()))
+        yield seed, image, made.camera
