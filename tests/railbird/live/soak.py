@@ -1,0 +1,93 @@
+"""Hours of frames through the live camera as fast as they are looked at, and how much memory the process holds.
+
+``python -m tests.railbird.live.soak --hours 8 --out soak.csv`` writes a row a minute (hours of stream, megabytes, shots) and says at the
+end how far memory rose over what it was after half an hour of stream.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from unittest import mock
+
+from railbird import stage
+from railbird.live.camera import LiveCamera
+from railbird.live.metrics import Metrics, resident_bytes
+from railbird.live.seen import CameraState
+from tests.railbird.live.rig import club
+from tests.railbird.live.test_live_camera import Drawn, Ears, overhead, shots_at
+
+RATE = 30.0
+SETTLED_H = 0.5  # of stream, after which everything that is made once has been made
+MB = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Memory at one instant: hours of stream looked at, seconds since the start, resident megabytes, shots so far."""
+
+    hours: float
+    wall_s: float
+    mb: float
+    shots: int
+
+
+def soak(folder: Path, hours: float, every_s: float, period_s: float, most_s: float, out: Path | None) -> list[Held]:
+    """Two shots every ``period_s`` seconds for so many hours of stream, at most ``most_s`` seconds of our own."""
+    source = Drawn(shots_at((2.0, 1.0), (14.0, 0.75), period=period_s), hours * 3600.0, RATE)
+    metrics, ears, shots = Metrics(), Ears(folder), 0
+    settings = club(folder, camera={"source": "drawn.mp4", "length_m": 2.54}, keep={"clips": False})
+    camera = LiveCamera(settings, metrics, see=source.see, opened=source.open, pace=None)
+    rows: list[Held] = []
+    began = last = time.monotonic()
+    if out is not None:
+        out.write_text("hours,wall_s,mb,shots\n")
+    with (
+        mock.patch.object(stage, "find_table", lambda pictures, length_m=None: overhead()),
+        mock.patch.object(stage, "size_from_balls", lambda calibration, centres, radii: calibration),
+    ):
+        camera.start(ears)
+        while CameraState.ENDED not in ears.states and time.monotonic() - began < most_s:
+            time.sleep(0.5)
+            shots += len(ears.shots)
+            ears.shots.clear()
+            ears.latency.clear()
+            if time.monotonic() - last < every_s:
+                continue
+            last = time.monotonic()
+            rows.append(
+                Held(metrics.get("frames_total") / RATE / 3600, last - began, resident_bytes() / MB, shots)
+            )
+            if out is not None:
+                row = rows[-1]
+                with out.open("a") as file:
+                    file.write(f"{row.hours:.3f},{row.wall_s:.0f},{row.mb:.1f},{row.shots}\n")
+        camera.stop()
+    return rows
+
+
+def rise(rows: list[Held]) -> float:
+    """Megabytes between the first row after half an hour of stream and the highest that follows."""
+    settled = [row.mb for row in rows if row.hours >= SETTLED_H]
+    return max(settled) - settled[0] if settled else float("nan")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--hours", type=float, default=8.0, help="of stream")
+    parser.add_argument("--period", type=float, default=60.0, help="seconds of stream between pairs of shots")
+    parser.add_argument("--every", type=float, default=60.0, help="seconds between rows")
+    parser.add_argument("--most", type=float, default=1e9, help="seconds after which it is ended in any case")
+    parser.add_argument("--out", type=Path, help="a CSV of the rows")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        rows = soak(Path(folder), given.hours, given.every, given.period, given.most, given.out)
+    last = rows[-1]
+    print(f"{last.hours:.2f} h of stream in {last.wall_s / 60:.0f} min, {last.shots} shots: memory rose {rise(rows):.0f} MB")
+
+
+if __name__ == "__main__":
+    main()
