@@ -249,6 +249,7 @@ class _Watch:
         self._balls_at = -1e9
         self._rack_known = False
         self._rack_due = True
+        self._expected = -1
         self._rate: deque[float] = deque(maxlen=90)
         self._begin()
         for warning in stage.warnings:
@@ -279,6 +280,7 @@ class _Watch:
         if not verdict.table_seen:
             self.desk.on_state(CameraState.NO_TABLE)
             return
+        self._expect(frame)
         looked = self.eye.looked
         observations = self.eye.frame(frame)
         self.camera.metrics.add("looks_total", self.eye.looked - looked)
@@ -289,6 +291,13 @@ class _Watch:
             self._push(observation)
         self._forget(frame)
         self._tell(frame)
+
+    def _expect(self, frame: Frame) -> None:
+        """Where frames wait already, the next is looked at beside what is done to this one: that is how a lag is made up."""
+        following = self.box.waiting()
+        if following is not None and frame.index < following.index != self._expected:
+            self._expected = following.index
+            self.eye.expect(following)
 
     def _push(self, observation: Observation) -> None:
         """Hand a look to tracking. If that fails, this shot is lost but not the match: people are told."""

@@ -49,6 +49,11 @@ class Mailbox:
             self._change.notify_all()
             return True
 
+    def waiting(self) -> Frame | None:
+        """The frame that comes next, if it is here already."""
+        with self._change:
+            return self._frames[0][0] if self._frames else None
+
     def close(self) -> None:
         """No more frames: who takes gets what is left, then the end."""
         with self._change:
