@@ -28,6 +28,12 @@ def _outward(table: Table, at: Point) -> tuple[F64, float]:
     return np.array([*way, 0.0]), gaps[way]
 
 
+def _hand(at: F64, toward: F64, dress: Dress, seed: int, spread: float = 1.0) -> Body:
+    """A hand above the cloth: `bodies.hand` lays one on it."""
+    flat = bodies.hand(np.array([at[0], at[1], 0.03]), toward, dress, np.random.default_rng(seed), spread)
+    return flat.moved((0.0, 0.0, at[2] - 0.03))
+
+
 @dataclass(frozen=True, slots=True)
 class Leaning:
     """Somebody bends far over the table from ``begin_s`` to ``end_s`` and reaches for ``at`` without touching anything."""
@@ -53,8 +59,7 @@ class Leaning:
         for sign, shoulder in zip((1, -1), shoulders, strict=True):
             wrist = np.array([*self.at, self.height_m]) + side * 0.13 * sign + out * (0.9 * away) + [0, 0, 0.3 * away]
             body = body + bodies.arm(wrist, shoulder, self.dress, sag=-0.04)
-            hand = bodies.hand(wrist - out * 0.05, -out, self.dress, np.random.default_rng(self.seed))
-            body = body + hand.moved((0, 0, 0.01))
+            body = body + _hand(wrist - out * 0.05, -out, self.dress, self.seed)
         return body
 
 
@@ -84,7 +89,7 @@ class Brushing:
         stand = np.array(self.start) + out[:2] * (gap + STANDS_M + 0.05 + 0.5 * away)
         shoulder, _ = bodies.shoulders(stand, -out, self.dress, 0.6)
         return (
-            bodies.hand(wrist - out * 0.06, -out, self.dress, np.random.default_rng(self.seed), 0.6)
+            _hand(wrist - out * 0.06, -out, self.dress, self.seed, 0.6)
             + bodies.arm(wrist, shoulder, self.dress, sag=-0.03)
             + bodies.player(stand, -out, self.dress, 0.6)
         )
@@ -144,7 +149,7 @@ class Racking:
         for sign, shoulder in zip((1, -1), bodies.shoulders(stand, -out, self.dress, 0.75 * (1 - away) + 0.1), strict=True):
             wrist = np.array([reach[0] - 0.17 * sign, reach[1] + 0.1, lean.height_m + 0.3 * away]) + out * 0.7 * away
             body = body + bodies.arm(wrist, shoulder, self.dress, sag=-0.04)
-            body = body + bodies.hand(wrist - out * 0.05, -out, self.dress, np.random.default_rng(self.seed))
+            body = body + _hand(wrist - out * 0.05, -out, self.dress, self.seed)
         if self.begin_s + 1.0 < t < self.lifted_s + 0.9:
             up = smooth((t - self.lifted_s) / 0.8)
             wood = bodies.rack((x, y), "triangle", self.table.ball_m, (120, 70, 35))
