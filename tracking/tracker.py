@@ -20,6 +20,7 @@ HIDDEN_S = 6.0  # a moving ball hidden this long is lost
 SLOWEST = 0.1  # m/s², the least that cloth slows a ball
 GONE_S = 1.0  # a resting ball not seen this long, though nothing hides its place, is gone
 SETTLE_S = 0.3  # a ball that does not move for this long rests
+SPARSE_S = 2.0  # time over which the few looks of a slow camera are taken together
 LEAST_SCORE = 0.2
 BIRTH_SCORE = 0.45
 ELSEWHERE = 3  # balls that are elsewhere at once, from which it is another scene
@@ -310,6 +311,8 @@ class Tracker:
         recent = np.array(
             [(k[0], k[1], k[2], k[3] + k[5]) for k in track.looks[-40:] if k[0] > track.seen_s - SETTLE_S]
         )
+        if len(recent) < 4:  # a slow camera, or one whose frames are dropped: as many looks over a longer time
+            recent = np.array([(k[0], k[1], k[2], k[3] + k[5]) for k in track.looks[-4:] if k[0] > track.seen_s - SPARSE_S])
         if len(recent) < 4 or recent[-1, 0] - recent[0, 0] < 0.6 * SETTLE_S:
             return False
         half = len(recent) // 2

@@ -108,3 +108,20 @@ def test_ball_behind_a_hand_stays_on_the_table() -> None:
             seen = Observation(seen.t_s, seen.xy, seen.cov, seen.score, seen.evidence, hidden=hidden)
         tracker.step(seen)
     assert sorted(t.status.value for t in tracker.tracks) == ["resting", "resting"]
+
+
+@pytest.mark.parametrize("rate", [4.0, 8.0, 30.0])
+def test_a_ball_comes_to_rest_for_a_slow_camera_too(rate: float) -> None:
+    """A camera of few frames, or one whose frames are dropped: a ball that lies still does not go on moving for good."""
+    rng = np.random.default_rng(2)
+    tracker = Tracker(TABLE)
+    moved = False
+    for k in range(round(12 * rate)):
+        t = k / rate
+        u = min(max(t - 3.0, 0.0), 3.0)
+        y = 0.4 + 0.6 * u - 0.1 * u * u  # rolls from 3 s on, and rests from 6 s on
+        tracker.step(look(t, [tuple(p) for p in np.array([(0.4, y), (0.9, 2.0)]) + rng.normal(0, 0.0006, (2, 2))]))
+        moved = moved or tracker.moving
+        assert not (tracker.moving and t > 6.0 + max(0.7, 4.5 / rate))
+    assert moved
+    assert sorted(tr.status.value for tr in tracker.tracks if tr.status is not Status.TENTATIVE) == ["resting", "resting"]

@@ -96,7 +96,7 @@ def browser() -> Iterator[Callable[[str], Any]]:
 
         def give(url: str) -> Any:
             page = context.new_page()
-            page.set_default_timeout(90_000)
+            page.set_default_timeout(60_000)
             page.goto(url)
             return page
 
@@ -127,7 +127,7 @@ class Watcher:
         self.live, self.broadcast, self.open_page, self.say = live, broadcast, open_page, say
         self.told = {t["number"]: t for t in broadcast.truth["told"]}
         self.found = Evening()
-        self.ruled = 0
+        self.ruled = self.missed = 0
 
     def run(self) -> Evening:
         live, broadcast, found = self.live, self.broadcast, self.found
@@ -138,7 +138,7 @@ class Watcher:
             if part["kind"] != "still":
                 continue
             self._ruled_up_to(part["shot"] - 1 if part["shot"] else len(self._shots_before(k)))
-            until(self._ready, READY_S, f"ready before part {k}")
+            self._tried(self._ready, READY_S, f"ready before part {k}")
             if part["shot"]:
                 self._call(self.told[part["shot"]])
             if k and broadcast.parts[k - 1]["kind"] == "kill":
@@ -171,23 +171,41 @@ class Watcher:
         call = told["call"]
         if call is None:
             return
+        from playwright.sync_api import Error
+
         self.phone.bring_to_front()
-        if call == "safety":
-            self.phone.click("button:has-text('Safety')")
-        else:
-            self.phone.click(f"#chips button[aria-label='{call['ball']}']")
-            self.phone.click(f"#table [data-pocket='{call['pocket']}']")
-        self.phone.wait_for_selector(".called-now")
+        try:
+            if call == "safety":
+                self.phone.click("button:has-text('Safety')")
+            else:
+                self.phone.click(f"#chips button[aria-label='{call['ball']}']")
+                self.phone.click(f"#table [data-pocket='{call['pocket']}']")
+            self.phone.wait_for_selector(".called-now")
+        except Error as fault:
+            self.found.differences.append(f"shot {told['number']}: {call} cannot be called ({str(fault).splitlines()[0]})")
+            self.say(self.found.differences[-1])
 
     def _ruled_up_to(self, shots: int) -> None:
         """Wait for the rulings on the shots that were shown, and hold the last against the truth."""
         if shots <= self.ruled:
             return
-        try:
-            until(lambda: self._watch() and self.live.state()["match"]["shots"] >= shots, RULED_S, f"shot {shots} is ruled on")
-        finally:
-            self._compare(shots)
+        if not self._tried(lambda: self._watch() and self._shots() >= shots, RULED_S, f"shot {shots} is ruled on"):
+            self.missed += shots - self._shots()  # one that was not seen is told once, not at every shot that follows
+        self._compare(shots)
         self.ruled = shots
+
+    def _shots(self) -> int:
+        return int(self.live.state()["match"]["shots"]) + self.missed
+
+    def _tried(self, true: Callable[[], Any], seconds: float, what: str) -> bool:
+        """Whether something came to be; if not, that is a difference, and the evening goes on."""
+        try:
+            until(true, seconds, what)
+        except AssertionError as fault:
+            self.found.differences.append(str(fault))
+            self.say(str(fault))
+            return False
+        return True
 
     def _compare(self, shot: int) -> None:
         told, match = self.told[shot], self.live.state()["match"]
@@ -195,7 +213,7 @@ class Watcher:
         down = {str(e["ball"]): e["pocket"] for e in last["facts"]["events"] if e["kind"] == "pocket" and e.get("p", 1) >= 0.5}
         foul = last["ruling"] and last["ruling"]["enforced"]
         names = match["players"]
-        seen = (match["shots"], foul, down, [match["score"][n] for n in names], match["shooter"])
+        seen = (match["shots"] + self.missed, foul, down, [match["score"][n] for n in names], match["shooter"])
         real = (shot, told["foul"], {str(b): p for b, p in told["down"].items()}, list(told["score"]), told["shooter_next"])
         over = match["winner"] is not None
         for what, a, b in zip(("shots", "foul", "pocketed", "score", "shooter"), seen, real, strict=True):
