@@ -85,7 +85,13 @@ class Brushing:
         way /= max(1e-9, float(np.linalg.norm(way)))
         out, gap = _outward(self.table, self.start)
         r = self.table.ball_radius
-        wrist = np.array([*here, 0.0]) - way * (r + 0.028) + np.array([0, 0, 0.045]) + out * (0.8 * away) + [0, 0, 0.25 * away]
+        wrist = (
+            np.array([*here, 0.0])
+            - way * (r + 0.028)
+            + np.array([0, 0, 0.045])
+            + out * (0.8 * away)
+            + [0, 0, 0.25 * away]
+        )
         stand = np.array(self.start) + out[:2] * (gap + STANDS_M + 0.05 + 0.5 * away)
         shoulder, _ = bodies.shoulders(stand, -out, self.dress, 0.6)
         return (
@@ -146,7 +152,9 @@ class Racking:
         out = np.array([0.0, 1.0, 0.0])
         stand = np.array([x, self.table.length_m + STANDS_M + 0.7 * away])
         body = bodies.player(stand, -out, self.dress, 0.75 * (1 - away) + 0.1)
-        for sign, shoulder in zip((1, -1), bodies.shoulders(stand, -out, self.dress, 0.75 * (1 - away) + 0.1), strict=True):
+        for sign, shoulder in zip(
+            (1, -1), bodies.shoulders(stand, -out, self.dress, 0.75 * (1 - away) + 0.1), strict=True
+        ):
             wrist = np.array([reach[0] - 0.17 * sign, reach[1] + 0.1, lean.height_m + 0.3 * away]) + out * 0.7 * away
             body = body + bodies.arm(wrist, shoulder, self.dress, sag=-0.04)
             body = body + _hand(wrist - out * 0.05, -out, self.dress, self.seed)

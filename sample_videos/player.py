@@ -119,7 +119,11 @@ def _in_the_way(a: np.ndarray, b: np.ndarray, others: Sequence[np.ndarray], tabl
 
 
 def find_pot(
-    table: Table, places: Mapping[int, Point], at: Collection[int], then: Collection[int] = (), keep: Collection[int] = ()
+    table: Table,
+    places: Mapping[int, Point],
+    at: Collection[int],
+    then: Collection[int] = (),
+    keep: Collection[int] = (),
 ) -> Choice | None:
     """A stroke that pots one of the balls ``at`` and nothing else, soon at rest and with a pot to follow.
 

@@ -312,7 +312,9 @@ class Tracker:
             [(k[0], k[1], k[2], k[3] + k[5]) for k in track.looks[-40:] if k[0] > track.seen_s - SETTLE_S]
         )
         if len(recent) < 4:  # a slow camera, or one whose frames are dropped: as many looks over a longer time
-            recent = np.array([(k[0], k[1], k[2], k[3] + k[5]) for k in track.looks[-4:] if k[0] > track.seen_s - SPARSE_S])
+            recent = np.array(
+                [(k[0], k[1], k[2], k[3] + k[5]) for k in track.looks[-4:] if k[0] > track.seen_s - SPARSE_S]
+            )
         if len(recent) < 4 or recent[-1, 0] - recent[0, 0] < 0.6 * SETTLE_S:
             return False
         half = len(recent) // 2

@@ -124,4 +124,7 @@ def test_a_ball_comes_to_rest_for_a_slow_camera_too(rate: float) -> None:
         moved = moved or tracker.moving
         assert not (tracker.moving and t > 6.0 + max(0.7, 4.5 / rate))
     assert moved
-    assert sorted(tr.status.value for tr in tracker.tracks if tr.status is not Status.TENTATIVE) == ["resting", "resting"]
+    assert sorted(tr.status.value for tr in tracker.tracks if tr.status is not Status.TENTATIVE) == [
+        "resting",
+        "resting",
+    ]

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from unittest import mock
 
+from calibration.result import Calibration
 from railbird import stage
 from railbird.live.camera import LiveCamera
 from railbird.live.metrics import Metrics, resident_bytes
@@ -35,6 +36,10 @@ class Held:
     shots: int
 
 
+def _as_it_is(calibration: Calibration, *_: object) -> Calibration:
+    return calibration
+
+
 def soak(folder: Path, hours: float, every_s: float, period_s: float, most_s: float, out: Path | None) -> list[Held]:
     """Two shots every ``period_s`` seconds for so many hours of stream, at most ``most_s`` seconds of our own."""
     source = Drawn(shots_at((2.0, 1.0), (14.0, 0.75), period=period_s), hours * 3600.0, RATE)
@@ -46,8 +51,8 @@ def soak(folder: Path, hours: float, every_s: float, period_s: float, most_s: fl
     if out is not None:
         out.write_text("hours,wall_s,mb,shots\n")
     with (
-        mock.patch.object(stage, "find_table", lambda pictures, length_m=None: overhead()),
-        mock.patch.object(stage, "size_from_balls", lambda calibration, centres, radii: calibration),
+        mock.patch.object(stage, "find_table", return_value=overhead()),
+        mock.patch.object(stage, "size_from_balls", side_effect=_as_it_is),
     ):
         camera.start(ears)
         while CameraState.ENDED not in ears.states and time.monotonic() - began < most_s:
@@ -58,9 +63,7 @@ def soak(folder: Path, hours: float, every_s: float, period_s: float, most_s: fl
             if time.monotonic() - last < every_s:
                 continue
             last = time.monotonic()
-            rows.append(
-                Held(metrics.get("frames_total") / RATE / 3600, last - began, resident_bytes() / MB, shots)
-            )
+            rows.append(Held(metrics.get("frames_total") / RATE / 3600, last - began, resident_bytes() / MB, shots))
             if out is not None:
                 row = rows[-1]
                 with out.open("a") as file:
@@ -86,7 +89,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         rows = soak(Path(folder), given.hours, given.every, given.period, given.most, given.out)
     last = rows[-1]
-    print(f"{last.hours:.2f} h of stream in {last.wall_s / 60:.0f} min, {last.shots} shots: memory rose {rise(rows):.0f} MB")
+    print(
+        f"{last.hours:.2f} h of stream in {last.wall_s / 60:.0f} min, {last.shots} shots: memory rose {rise(rows):.0f} MB"
+    )
 
 
 if __name__ == "__main__":

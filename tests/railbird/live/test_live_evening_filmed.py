@@ -64,8 +64,13 @@ def test_a_filmed_evening_is_refereed_without_a_hand(tmp_path: Path, request: py
 def short_film(tmp_path: Path) -> Path:
     """Three parts of ten pictures, each of one brightness, the second a still."""
     kinds = ("shot", "still", "shot")
-    rows = [f'{{"kind": "{kind}", "begin_s": {k / 3}, "end_s": {(k + 1) / 3}, "rack": 0, "shot": 0}}' for k, kind in enumerate(kinds)]
-    (tmp_path / "evening.json").write_text(f'{{"fps": 30.0, "size": [64, 64], "parts": [{", ".join(rows)}], "told": []}}')
+    rows = [
+        f'{{"kind": "{kind}", "begin_s": {k / 3}, "end_s": {(k + 1) / 3}, "rack": 0, "shot": 0}}'
+        for k, kind in enumerate(kinds)
+    ]
+    (tmp_path / "evening.json").write_text(
+        f'{{"fps": 30.0, "size": [64, 64], "parts": [{", ".join(rows)}], "told": []}}'
+    )
     for k in range(3):
         with av.open(str(tmp_path / name_of(k)), "w") as out:
             stream = out.add_stream("libx264", rate=30)

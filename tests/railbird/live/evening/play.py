@@ -21,9 +21,9 @@ from sample_videos.choreography import Placing, act_of
 from sample_videos.interludes import Brushing, Leaning, Racking, brush, rack
 from sample_videos.layouts import random_rotation
 from sample_videos.player import Choice, Point, first_met, pocketed, reaches_rail
-from sample_videos.scene import Disturbance, Plan, Scene, default_places, from_dict
+from sample_videos.scene import Disturbance, Scene, default_places, from_dict
 from sample_videos.simulate import Played, Simulator, Stroke
-from tracking.events import Contact, RailHit
+from tracking.events import RailHit
 
 SEED = 42
 PLAYERS = ("Ann", "Bo")
@@ -122,8 +122,7 @@ class Host:
             self._play_rack(number)
             assert evening.match.state.score[0] + evening.match.state.score[1] == number + 1
         self._part("still", STILL_S, 2, 0)
-        strokes = tuple(evening.scene.plans)
-        evening.scene = replace(evening.scene, plans=strokes, disturbances=tuple(self.disturbances))
+        evening.scene = replace(evening.scene, disturbances=tuple(self.disturbances))
         return evening
 
     def _play_rack(self, number: int) -> None:
@@ -266,7 +265,9 @@ class Host:
             x, y = places[0]
             fx, fy = self.table.foot_spot
             straight = float(np.degrees(np.arctan2(fy - y, fx - x)))
-            stroke = Stroke(float(self.rng.uniform(5.2, 6.8)), straight + float(self.rng.uniform(-0.5, 0.5)), elevation=4.0)
+            stroke = Stroke(
+                float(self.rng.uniform(5.2, 6.8)), straight + float(self.rng.uniform(-0.5, 0.5)), elevation=4.0
+            )
             played = player.trial(self.table, places, stroke)
             if played is None:
                 continue
@@ -309,6 +310,7 @@ class Host:
 
     def _brushed(self, places: Mapping[int, Point]) -> tuple[int, Point]:
         """An object ball near a rail with room along it."""
+
         def gap(b: int) -> float:
             x, y = places[b]
             return min(x, self.table.width_m - x, y, self.table.length_m - y)
@@ -317,9 +319,18 @@ class Host:
             x, y = places[ball]
             for dx, dy in ((0, 0.05), (0, -0.05), (0.05, 0), (-0.05, 0)):
                 end = (x + dx, y + dy)
-                free = all(np.hypot(end[0] - u, end[1] - v) > 2.2 * self.table.ball_m for b, (u, v) in places.items() if b != ball)
+                free = all(
+                    np.hypot(end[0] - u, end[1] - v) > 2.2 * self.table.ball_m
+                    for b, (u, v) in places.items()
+                    if b != ball
+                )
                 mouth = self.table.nearest_pocket(end)
-                if free and gap(ball) > 0.04 and self.table.on_surface(end, 0.06) and np.hypot(end[0] - mouth.centre[0], end[1] - mouth.centre[1]) > 0.2:
+                if (
+                    free
+                    and gap(ball) > 0.04
+                    and self.table.on_surface(end, 0.06)
+                    and np.hypot(end[0] - mouth.centre[0], end[1] - mouth.centre[1]) > 0.2
+                ):
                     return ball, end
         raise RuntimeError("no ball to brush: take another seed")
 
@@ -330,6 +341,3 @@ class Host:
         rack(self.evening.simulator, places, racking)
         self.evening.acts.append(racking)
         self._part("rack", 5.2, number, 0)
-
-
-__all__ = ["Contact", "Evening", "Host", "Part", "Plan", "Told"]

@@ -28,7 +28,7 @@ class Viewer:
         self.connection = connection
         self.began = False
         connection.settimeout(20)
-        options = {"flush_packets": "1", "muxdelay": "0", "muxpreload": "0"}
+        options = {"flush_packets": "1"}
         self._out = av.open(self, "w", format="mpegts", options=options, buffer_size=1316)
         self._stream = self._out.add_stream_from_template(template)
 
