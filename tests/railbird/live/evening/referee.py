@@ -143,7 +143,6 @@ class Watcher:
     def run(self) -> Evening:
         live, broadcast, found = self.live, self.broadcast, self.found
         self.wall, self.phone = self.open_page(f"{live.url}/wall"), self.open_page(f"{live.url}/phone")
-        broadcast.start()
         for k, part in enumerate(broadcast.parts):
             until(lambda k=k: self._watch() and (broadcast.at >= k or broadcast.over), 600, f"part {k} is shown")
             if part["kind"] != "still":
@@ -300,6 +299,7 @@ def referee(
     broadcast = Broadcast(film, pace, last=last)
     live = Live(folder, broadcast.url)
     try:
+        broadcast.start()
         live.start()
         with browser() as open_page:
             watcher = Watcher(live, broadcast, open_page, say, slow_down)
