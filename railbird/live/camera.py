@@ -24,7 +24,7 @@ from railbird.live.config import Club
 from railbird.live.mailbox import Mailbox
 from railbird.live.metrics import Metrics
 from railbird.live.seen import CameraState, Desk, SeenShot
-from railbird.pipeline import find_rack, load_see, load_table
+from railbird.pipeline import find_rack, load_see, load_table, turned
 from railbird.stage import Stage, TableNotFound, same_way_round, set_stage
 from tracking.live import ShotWatcher
 from tracking.observations import Observation
@@ -286,8 +286,7 @@ class _Watch:
         self.camera.metrics.add("looks_total", self.eye.looked - looked)
         if self.clips is not None:
             self._record(frame)
-        for observation in observations:
-            self._see_rack(observation)
+        for observation in self._see_rack(observations):
             self._push(observation)
         self._forget(frame)
         self._tell(frame)
@@ -360,19 +359,22 @@ class _Watch:
 
     _last_moving = 0.0
 
-    def _see_rack(self, look: Observation) -> None:
-        """The first rack tells which end is the foot; turn the table round if it stands at the end called head."""
+    def _see_rack(self, looks: list[Observation]) -> list[Observation]:
+        """The first rack tells which end is the foot; turn the table round, and the looks, if it stands at the end called head."""
         if self._rack_known or self.eye.moving or not self.desk.rack_due:
-            return
-        y = find_rack(look, self.stage.calibration)
+            return looks
+        y = next((y for look in looks if (y := find_rack(look, self.stage.calibration)) is not None), None)
         if y is None:
-            return
+            return looks
         self._rack_known = True
-        if y < self.stage.calibration.table.centre_string:
-            log.info("the rack stands at the other end: head and foot exchanged")
-            self.stage.calibration = self.stage.calibration.turned()
-            self.eye.recalibrate(self.stage.calibration)
-            self._begin()
+        table = self.stage.calibration.table
+        if y >= table.centre_string:
+            return looks
+        log.info("the rack stands at the other end: head and foot exchanged")
+        self.stage.calibration = self.stage.calibration.turned()
+        self.eye.recalibrate(self.stage.calibration)
+        self._begin()
+        return [turned(look, table.width_m, table.length_m) for look in looks]
 
     # -- telling -------------------------------------------------------------------------------------------------
     def _tell(self, frame: Frame) -> None:

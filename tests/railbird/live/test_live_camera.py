@@ -512,3 +512,23 @@ def test_memory_stays_flat_over_eight_hours_of_frames(tmp_path: Path, drawn_tabl
     camera.stop()
     assert metrics.get("frames_total") == 864_000
     assert highest < 50 * 2**20
+
+
+def test_a_rack_at_the_other_end_turns_the_table_and_is_no_shot(tmp_path: Path, drawn_table: None) -> None:
+    """The look that showed the rack is turned with the table: as it was, it would put every ball elsewhere, which is motion."""
+    x, d = TABLE.long_string, TABLE.ball_m
+    y = TABLE.head_string
+    racked = {0: (0.6, 2.0)}
+    for row in range(5):
+        for k in range(row + 1):
+            racked[len(racked)] = (x + (k - row / 2) * d * 1.01, y - row * d * 0.88)
+    source = Drawn(lambda t: racked, 4.0)
+    settings = club(tmp_path, camera={"source": "drawn.mp4", "length_m": 2.54}, keep={"clips": False})
+    camera = LiveCamera(settings, see=source.see, opened=source.open, pace=None)
+    ears = Ears(tmp_path)
+    ears.game, ears.rack_due = "8-ball", True
+    run(camera, ears, lambda: CameraState.ENDED in ears.states, 120)
+    assert CameraState.SHOT not in ears.states
+    assert ears.shots == []
+    assert ears.balls[1] == pytest.approx((TABLE.width_m - x, TABLE.length_m - y), abs=0.003)
+    assert ears.balls[0] == pytest.approx((TABLE.width_m - 0.6, 0.54), abs=0.003)
