@@ -10,7 +10,7 @@ from railbird.script import KEY_BALL, looks_racked
 from referee.match import Match
 from referee.state import State
 from referee.terms import Game, Option
-from tracking.events import Shot
+from tracking.events import Shot, Strike
 
 #: Choices that a rack being set up answers by itself.
 SET_UP = (Option.RERACK_SELF, Option.RERACK_OTHER, Option.REBREAK)
@@ -46,6 +46,11 @@ def fit_rack(match: Match, shot: Shot) -> tuple[dict[str, Any] | None, Remarks]:
                 given["groups"] = "unknown"
             return {"setup": setup_line(match, given)}, [{"code": "mid-rack"}]
     return None, []
+
+
+def only_moved(shot: Shot) -> bool:
+    """Whether one object ball stirred and nothing else came of it: a hand, a sleeve, a rack being pressed; no stroke."""
+    return bool(shot.events) and all(isinstance(event, Strike) and event.ball != 0 for event in shot.events)
 
 
 def strayed(state: State, shot: Shot) -> Remarks:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,8 @@ from calibration.errors import InputError
 from railbird.live.session import Session
 from railbird.live.store import Line, Store, StoreFault
 from referee.match import Match
-from tests.railbird.live.rig import OPENING, Player, hit, into, rail, spread
-from tracking.events import Contact
+from tests.railbird.live.rig import OPENING, Player, hit, into, parts, rail, spread
+from tracking.events import Contact, Strike
 
 
 class Log:
@@ -330,3 +331,19 @@ def test_nine_ball_offers_the_push_out_after_the_break_alone() -> None:
     session.call("player:0", "push-out")
     session.play(player.shot(hit(7)))
     assert session.view()["choice"] == {"player": "Bo", "options": ["play", "hand-back"]}
+
+
+def test_an_object_ball_that_stirs_is_no_shot(tmp_path: Path) -> None:
+    things = parts(tmp_path)
+    player = Player()
+    stirred = player.shot()
+    stirred = replace(stirred, shot=replace(stirred.shot, events=(Strike(t_s=stirred.shot.start_s, ball=6),)))
+    assert things.desk.on_shot(stirred) is None
+    session = things.desk.session
+    assert session is not None
+    assert (session.shots, session.state.is_break) == (0, True)
+    assert things.desk.on_shot(Player().break_shot((3, "foot-left"))) is not None  # a stroke at the cue ball is one
+    # The cue ball struck, and nothing met: that is a shot, and a foul.
+    missed = Player().shot()
+    assert things.desk.on_shot(missed) is not None
+    assert session.shots == 2
