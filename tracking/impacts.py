@@ -11,6 +11,7 @@ import numpy as np
 from calibration.table import RAILS, Table
 from tracking.joint import Kink
 from tracking.kinks import Piece, crossing
+from tracking.motion import ROLL
 from tracking.observations import Floats
 
 STILL = 0.025  # m/s, below it a piece is a ball at rest
@@ -25,6 +26,8 @@ SOFT = 3.0  # costs are squared sigmas over this, for probabilities: errors have
 SUREST = 0.995
 LEAP = 0.05  # metres between two pieces that no ball can have jumped
 FASTEST = 12.0  # m/s
+LEAST_WAY = 0.001  # metres between two places of rest that a ball must have been pushed over
+STROKE = 0.012  # metres that a ball struck by the tip goes at least
 OPENING = 0.13  # metres from a pocket's centre within which jaws explain a kink
 
 
@@ -80,6 +83,18 @@ class Trail:
         s = (inside - np.array([p.mid_s for p in self.pieces])[which])[:, None]
         return np.asarray(c[:, 0] + c[:, 1] * s + c[:, 2] * s * s)
 
+    @property
+    def lay(self) -> bool:
+        """Whether it lay still at first."""
+        return (
+            not self.pieces or (bool(self.jumps) and self.jumps[0].departs) or begins_at_rest(self.pieces[0], self.rest)
+        )
+
+    def way(self) -> float:
+        """How far it was seen from where it lay, metres; single looks are not believed."""
+        firm = [p for p in self.pieces if p.last - p.first >= 3]
+        return max((float(np.hypot(*(p.at(t) - self.rest))) for p in firm for t in (p.begin_s, p.end_s)), default=0.0)
+
     def moves(self) -> bool:
         return any(not rests(p) for p in self.pieces)
 
@@ -109,6 +124,12 @@ def _jump(ball: int, left: Piece, right: Piece, margin: float, departs: bool) ->
     departs = departs or rests(left)
     before = np.zeros(2) if departs else left.velocity(t)
     after = np.zeros(2) if rests(right) else right.velocity(t)
+    if rests(left) and rests(right):
+        # it lies elsewhere than before: whatever moved it gave it the speed that rolled out over that way
+        way = right.at(right.end_s) - left.c[0]
+        far = float(np.hypot(way[0], way[1]))
+        if far > LEAST_WAY + 3.0 * float(np.sqrt(left.spread[0, 0] + right.spread[0, 0])):
+            after = way / far * np.sqrt(2 * ROLL * far)
     mine = 0.004 if departs else left.velocity_sigma(t)
     theirs = 0.004 if rests(right) else right.velocity_sigma(t)
     sigma = float(np.hypot(mine, theirs))
@@ -132,7 +153,9 @@ def rests(piece: Piece) -> bool:
     speed = float(np.hypot(piece.c[1, 0], piece.c[1, 1]))
     loose = float(np.sqrt(piece.spread[1, 1]))
     way = speed * (piece.end_s - piece.begin_s)
-    return piece.last - piece.first >= 2 and (speed < STILL or (speed < 3 * loose and loose < 0.05) or way < 0.004)
+    return speed == 0.0 or (
+        piece.last - piece.first >= 2 and (speed < STILL or (speed < 3 * loose and loose < 0.05) or way < 0.004)
+    )
 
 
 def tidy(pieces: list[Piece], sigma: float) -> tuple[list[Piece], list[int]]:
@@ -186,6 +209,35 @@ def tidy(pieces: list[Piece], sigma: float) -> tuple[list[Piece], list[int]]:
     return out, stray
 
 
+def causal(kinks: list[Kink], lying: set[int], step_s: float) -> list[Kink]:
+    """Kinks in an order that can have been: a ball at rest touches nothing before something has set it going.
+
+    Parameters
+    ----------
+    kinks : as read, their times a frame wrong at worst.
+    lying : balls at rest at first.
+    step_s : by how much a kink that comes too early is put after its cause.
+
+    Returns
+    -------
+    The same kinks, those among resting balls moved to just after the first kink that sets one of their balls going.
+    """
+    still = set(lying)
+    waiting = sorted(kinks, key=lambda k: k.t_s)
+    out: list[Kink] = []
+    while waiting:
+        able = [k for k in waiting if k.kind in ("strike", "free") or not set(k.balls) <= still]
+        now = able[0] if able and able[0].t_s < waiting[0].t_s + 8 * step_s else waiting[0]
+        waiting.remove(now)
+        for late in waiting:
+            if late.t_s < now.t_s + 1e-4 and set(late.balls) <= still:
+                late.t_s = now.t_s + step_s
+        waiting.sort(key=lambda k: k.t_s)
+        still -= set(now.balls)
+        out.append(now)
+    return sorted(out, key=lambda k: k.t_s)
+
+
 class Explainer:
     """Names the kinks of a shot. ``trails`` by ball, all of one shot; ``frame_s`` the time between looks.
 
@@ -209,6 +261,7 @@ class Explainer:
             key=lambda j: j.t_s - 0.5 * self.frame * j.departs,
         )
         movers = [j for j in jumps if j.departs]
+        movers = [j for j in movers if self.trails[j.ball].way() > STROKE]
         opener = min(movers, key=lambda j: j.t_s, default=None)
         for jump in movers:
             if opener is not None and jump.ball == self.cue and jump.t_s < opener.t_s + 3 * self.frame:
@@ -238,7 +291,8 @@ class Explainer:
                     found.append(kink)
         if opener is not None:
             self._first_in_the_way(opener, found)
-        return sorted(found, key=lambda k: k.t_s)
+        lying = {b for b, t in self.trails.items() if t.lay}
+        return causal(found, lying, 0.25 * self.frame)
 
     def _under_way(self, opener: Jump) -> bool:
         """Whether a ball moved from the first look on: then the stroke was before, and ``opener`` was struck by a ball."""
@@ -247,6 +301,9 @@ class Explainer:
         for trail, piece in firsts:
             speed = float(np.hypot(piece.c[1, 0], piece.c[1, 1]))
             early = piece.begin_s < min(start + 2 * self.frame, opener.t_s - 3 * self.frame)
+            way = speed * (piece.end_s - piece.begin_s)
+            if piece.last - piece.first < 3 or way < 0.05 or trail.way() < 0.05:  # a stray look or two are no motion
+                continue
             if early and trail.ball != opener.ball and speed > 0.15 and not begins_at_rest(piece, trail.rest):
                 return True
         return False

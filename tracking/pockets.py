@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import norm
 
 from calibration.table import POCKETS, Table
 from tracking import motion
@@ -15,6 +16,11 @@ from tracking.observations import Floats
 INSIDE = 0.008  # metres a centre lies within an opening's circle when the ball is surely dropping
 AHEAD_S = 1.2  # how far beyond its last look a ball is followed
 NEAR = 0.06  # metres from an opening within which a ball that vanishes has most likely gone down
+FACING_M = 0.06  # length of a facing, metres
+CORNER_FACING = np.radians(180 - 142)
+SIDE_FACING = np.radians(180 - 104)
+GRAZE_M = 0.003  # one sigma of where a path ends in a mouth
+LATE_S = 0.05  # a touch so long before the last look may not have shown as a kink
 WIDE = 0.04  # metres by which a path may miss the circle and still have gone in
 
 
@@ -32,6 +38,15 @@ class Drop:
 def mouth_gap(xy: Floats, table: Table) -> float:
     """How far a ball's centre (2,) is from the nearest pocket's opening, metres; negative inside."""
     return min(float(np.hypot(*(xy - np.array(p.centre)))) - p.radius for p in table.pockets.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """A point or facing that a ball touched on its way down; ``p`` that it did."""
+
+    t_s: float
+    sigma_s: float
+    p: float
 
 
 def on_cloth(times: Floats, xy: Floats, cov: Floats, table: Table) -> tuple[Floats, Floats, Floats]:
@@ -84,6 +99,58 @@ def find(ball: int, fit: Fit, last_s: float, table: Table, frame_s: float) -> Dr
         when = 0.5 * (when + last_s + 0.5 * frame_s)
         p = min(p, 0.95)
     return Drop(when, min(sigma, 0.2), POCKETS_[name], p)
+
+
+def facings(table: Table) -> dict[PocketName, list[tuple[Floats, Floats]]]:
+    """The two cushion ends at each pocket, as segments (2,), (2,) in metres: from the point outward along the facing.
+
+    Facings stand at 142 degrees to the nose at corner pockets and at 104 degrees at side pockets (WPA equipment
+    specifications, 9); the rounding of the point, a millimetre, is left out.
+    """
+    out: dict[PocketName, list[tuple[Floats, Floats]]] = {}
+    for name in POCKETS_:
+        pocket = table.pockets[name]
+        turn = SIDE_FACING if name.startswith("side") else CORNER_FACING
+        mid = np.mean(np.array(pocket.points), axis=0)
+        rows = []
+        for point in pocket.points:
+            p = np.array(point)
+            # the nose runs on from the point toward the pocket: along x at the short rails, along y at the long ones
+            along = np.array([1.0, 0.0]) if point[1] in (0.0, table.length_m) else np.array([0.0, 1.0])
+            along *= np.sign((mid - p) @ along) or 1.0
+            outward = np.array([along[1], along[0]])
+            outward = np.abs(outward) * np.where(p < np.array([table.width_m, table.length_m]) / 2, -1.0, 1.0)
+            rows.append((p, p + FACING_M * (np.cos(turn) * along + np.sin(turn) * outward)))
+        out[name] = rows
+    return out
+
+
+def touch(ball: int, fit: Fit, drop: Drop, last_s: float, table: Table) -> Touch | None:
+    """The point or facing that a ball touched between its last look and its drop, if its path led so close."""
+    if drop.pocket is None:
+        return None
+    ks = fit.kinks_of(ball)
+    start = fit.kinks[ks[-1]].t_s if ks else fit.paths[ball].begin_s
+    t = np.arange(max(start + 0.004, last_s - LATE_S), drop.t_s, 0.0005)
+    if not len(t):
+        return None
+    arc = np.repeat(fit.paths[ball].arcs[-1:], len(t), axis=0)
+    xy, v = motion.places(arc, t - start, fit.slide, fit.roll)
+    best: Touch | None = None
+    r = table.ball_radius
+    for a, b in facings(table)[drop.pocket]:
+        along = (b - a) / np.hypot(*(b - a))
+        s = np.clip((xy - a) @ along, 0.0, FACING_M)
+        gap = np.hypot(*(xy - a - s[:, None] * along).T) - r
+        k = int(np.argmin(gap))
+        p = float(norm.cdf(-gap[k] / GRAZE_M))
+        if best is not None and p <= best.p:
+            continue
+        under = np.flatnonzero(gap < 0)
+        k = int(under[0]) if len(under) else k
+        sigma = float(np.clip(GRAZE_M / max(np.hypot(*v[k]), 0.05), 0.001, 0.03))
+        best = Touch(float(t[k]), sigma, p)
+    return best
 
 
 POCKETS_: tuple[PocketName, ...] = ("head-left", "head-right", "side-left", "side-right", "foot-left", "foot-right")

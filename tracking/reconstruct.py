@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from calibration.table import Table
 from tracking import motion, noise, pockets
+from tracking.amend import Amender, Trial, candidates, explanations, squeezes
 from tracking.impacts import Explainer, Trail, begins_at_rest, jumps_of, rests, tidy
 from tracking.joint import Fit, Kink, Path, solve
 from tracking.kinks import cut, resting_piece, shifted
@@ -19,6 +20,7 @@ GUESS = 0.7  # probability of an event that only the geometry of the arcs asks f
 UNSEEN = (0.3, 6)  # seconds and looks in a row without a ball after which it is no longer there
 UNSEEN_MOUTH = (0.15, 4)  # the same in a pocket's mouth
 MERCY = 10.0  # cost that an event which geometry asks for may bring
+LEAST_P = 0.1  # touches of a pocket's point less likely than this are not told
 MOVED = 0.003  # metres a ball's place must change for it to have moved
 
 
@@ -75,16 +77,17 @@ def reconstruct(
     starts: dict[int, Floats] = {}
     ends: dict[int, Floats] = {}
     kept: dict[int, tuple[Floats, Floats, Floats]] = {}
-    for b, seen in looks.items():
+    for b, seen in list(looks.items()):
         if not len(seen.times):
             continue
+        seen = looks[b] = rested(seen, begin_s - frame)
         rest = seen.rest if seen.rest is not None else seen.xy[0]
         starts[b] = rest
         unseen = float(seen.times[-1])
         # at a mouth a ball that is not seen has gone down, sooner than one that a hand may hide
         waits, looks_due = UNSEEN if pockets.mouth_gap(seen.xy[-1], table) > pockets.NEAR else UNSEEN_MOUTH
         vanished = unseen < end_s - max(waits, looks_due * frame) and int((clock > unseen).sum()) >= looks_due
-        span = moving_span(seen, rest, vanished)
+        span = moving_span(seen, rest, vanished, begin_s - 2 * frame)
         if span is None:
             trails[b] = Trail(b, [], rest, [])
             if vanished and float(seen.times[-1]) > begin_s - 0.1:
@@ -99,10 +102,7 @@ def reconstruct(
             trails[b] = Trail(b, [], rest, [])
             continue
         sigma = float(np.sqrt(np.trace(cov.mean(axis=0)) / 2))
-        lead = (times < seen.times[max(span[2] - 1, 0)]) & (np.hypot(*(xy - rest).T) < 5 * sigma + 0.004)
-        still = int(np.argmin(lead)) if not lead.all() else len(lead) - 1
-        if seen.rest is None or still < 3:
-            still = 0
+        still = int(np.searchsorted(times, seen.times[span[2]])) if seen.rest is not None else 0
         # a ball that lay there cannot bend away: its looks at rest are a piece of their own
         pieces = [resting_piece(times[:still], rest)] if still else []
         pieces += [shifted(p, still) for p in cut(times[still:], xy[still:], cov[still:])]
@@ -125,25 +125,7 @@ def reconstruct(
             kept[b] = (looks[b].times[~before], looks[b].xy[~before], looks[b].cov[~before])
     movers = [b for b in kept if trails[b].moves() or np.isfinite(trails[b].end_s) or any(b in k.balls for k in kinks)]
     fit = _fit(looks, movers, kept, trails, starts, kinks, table, exposure_s, prior, frame)
-    refused: set[tuple[str, tuple[int, ...]]] = set()
-    for _ in range(3):
-        idle = needless(fit, frame)
-        met, merged = meetings(fit, table, frame, trails)
-        idle |= merged
-        loose = (fit.slide, fit.roll, 0.3, 0.02)
-        if idle or met:
-            kinks = sorted([*(k for i, k in enumerate(fit.kinks) if i not in idle), *met], key=lambda k: k.t_s)
-            fit = _fit(looks, movers, kept, trails, starts, kinks, table, exposure_s, loose, frame)
-        missing = [k for k in overlooked(fit, table, frame, trails) if (k.kind, k.balls) not in refused]
-        if missing:
-            kinks = sorted([*fit.kinks, *missing], key=lambda k: k.t_s)
-            trial = _fit(looks, movers, kept, trails, starts, kinks, table, exposure_s, loose, frame)
-            if trial.cost < fit.cost + MERCY:
-                fit = trial
-            else:  # balls may pass over each other (a jump shot), or a track may be wrong
-                refused |= {(k.kind, k.balls) for k in missing}
-        elif not (idle or met):
-            break
+    fit = _amended(fit, looks, kept, trails, starts, table, exposure_s, frame)
     weigh(fit)
     drops, last = {}, begin_s
     for b in movers:
@@ -153,6 +135,9 @@ def reconstruct(
         stop = stop_time(fit, b)
         if drop is not None:
             drops[b] = drop
+            graze = pockets.touch(b, fit, drop, float(kept[b][0][-1]), table)
+            if graze is not None and graze.p > LEAST_P:
+                fit = with_touch(fit, b, graze)
             last = max(last, drop.t_s)
         elif vanished:
             last = max(last, float(seen.times[-1]))
@@ -162,17 +147,102 @@ def reconstruct(
     return Reading(fit, starts, ends, drops, movers, last, frame, dict(looks))
 
 
+def with_touch(fit: Fit, ball: int, graze: pockets.Touch) -> Fit:
+    """The fit with one more kink at its end, which no look shows: the arc behind it goes on as it went before."""
+    path, start = fit.paths[ball], fit.paths[ball].begin_s
+    ks = fit.kinks_of(ball)
+    if ks:
+        start = fit.kinks[ks[-1]].t_s
+    flight = motion.fly(path.arcs[-1:], np.array([graze.t_s - start]), fit.slide, fit.roll)
+    arc = np.concatenate([flight.x[0], flight.v[0], flight.r[0]])
+    n = len(fit.kinks)
+    cov = np.zeros((n + 1, n + 1))
+    cov[:n, :n] = fit.time_cov
+    cov[n, n] = graze.sigma_s**2
+    return replace(
+        fit,
+        paths=fit.paths | {ball: replace(path, arcs=np.vstack([path.arcs, arc]))},
+        kinks=[*fit.kinks, Kink("jaw", graze.t_s, (ball,), p=graze.p, sigma_s=graze.sigma_s)],
+        time_cov=cov,
+        push=np.append(fit.push, 0.0),
+        push_sigma=np.append(fit.push_sigma, 0.0),
+    )
+
+
+def _amended(
+    fit: Fit, looks: Mapping[int, Looks], kept: dict[int, tuple[Floats, Floats, Floats]], trails: dict[int, Trail],
+    starts: dict[int, Floats], table: Table, exposure_s: float, frame_s: float,
+) -> Fit:  # fmt: skip
+    """The fit with what its own arcs refuse taken out, and with what they ask for put in."""
+
+    def lying(b: int, t_s: float) -> Path:
+        times, xy, cov = kept[b] if b in kept else (looks[b].times, looks[b].xy, looks[b].cov)
+        times, xy, cov = thin(times, xy, cov, starts[b], t_s, True, looks[b], trails[b])
+        arcs = np.concatenate([starts[b], np.zeros(4)])[None]
+        return Path(b, times, xy, cov, float(times[0]) if len(times) else 0.0, arcs, True)
+
+    amender = Amender(table, frame_s, exposure_s, lying)
+    refused: set[tuple[str, tuple[int, ...]]] = set()
+    balls = list(trails)
+    ends = {b: t.end_s for b, t in trails.items() if np.isfinite(t.end_s)}
+    for _ in range(4):
+        loose = (fit.slide, fit.roll, 0.3, 0.02)
+        idle = needless(fit, frame_s)
+        met, merged = meetings(fit, table, frame_s, trails)
+        if idle or met:
+            more = [Trial(k) for k in met]
+            fit = amender.settle(amender.changed(fit, idle | merged, more), loose)
+        missing = [k for k in overlooked(fit, table, frame_s, trails) if (k.kind, k.balls) not in refused]
+        if missing:
+            trial = amender.settle(amender.changed(fit, set(), [Trial(k) for k in missing]), loose)
+            if trial.cost < fit.cost + MERCY:
+                fit = trial
+            else:  # balls may pass over each other (a jump shot), or a track may be wrong
+                refused |= {(k.kind, k.balls) for k in missing}
+
+        def places(b: int, t: Floats, fit: Fit = fit) -> Floats:
+            return sample(fit, b, t)[0] if b in fit.paths else np.tile(trails[b].rest, (len(t), 1))
+
+        until = max((stop_time(fit, b) for b in fit.paths), default=0.0)
+        until = min(until, max((float(k.times[-1]) for k in looks.values() if len(k.times)), default=until))
+        trials = squeezes(fit, frame_s, table, places, balls)
+        trials += explanations(fit, frame_s, table, places, balls, ends)
+        trials += candidates(fit, table, frame_s, places, balls, ends, until)
+        sketch = amender.amend(fit, [t for t in trials if not amender.tried(t)])
+        if sketch is not None:
+            fit = amender.settle(sketch, loose)
+        elif not (idle or met or missing):
+            break
+    return fit
+
+
 def _frame(looks: Mapping[int, Looks], begin_s: float, end_s: float) -> float:
     times = np.unique(np.concatenate([k.times for k in looks.values()] or [np.zeros(0)]))
     times = times[(times > begin_s - 0.02) & (times < end_s + 0.02)]
     return float(np.median(np.diff(times))) if len(times) > 2 else 1 / 30
 
 
-def moving_span(seen: Looks, rest: Floats, vanished: bool) -> tuple[int, int, int] | None:
-    """First and last (exclusive) look of the part in which the ball moves, with a lead, and the first look clearly away
-    from ``rest``; None where it does not move."""
+def rested(seen: Looks, until_s: float) -> Looks:
+    """The looks with a place of rest, if those before ``until_s`` show one that the tracker had not settled on yet."""
+    if seen.rest is not None:
+        return seen
+    count = int((seen.times < until_s).sum())
+    n = count if count >= 2 else min(5, len(seen.times))
+    place = np.median(seen.xy[:n], axis=0)
+    sigma = np.sqrt(np.trace(seen.cov[:n], axis1=1, axis2=2) / 2)
+    off = np.hypot(*(seen.xy[:n] - place).T) / sigma
+    drift = np.hypot(*(seen.xy[max(n - 2, 0) : n].mean(axis=0) - seen.xy[:2].mean(axis=0))) / sigma.mean()
+    lies = float(np.median(off)) < 2.0 and float(drift) < 2.5
+    return replace(seen, rest=place) if lies and n >= (2 if count >= 2 else 4) else seen
+
+
+def moving_span(seen: Looks, rest: Floats, vanished: bool, begin_s: float = -np.inf) -> tuple[int, int, int] | None:
+    """First and last (exclusive) look of the part in which the ball moves, with a lead, and the first look that may show
+    it away from ``rest``; None where it does not move. A ball that rested rests at least until ``begin_s``, the first motion."""
     sigma = np.sqrt(np.trace(seen.cov, axis1=1, axis2=2) / 2)
     off = np.hypot(*(seen.xy - rest).T)
+    if seen.rest is not None:
+        off[seen.times < begin_s] = 0.0
     far = off > np.maximum(4.5 * sigma, 0.005)
     tail = min(15, len(off))
     shift = float(np.hypot(*(np.median(seen.xy[-tail:], axis=0) - rest)))
@@ -182,7 +252,9 @@ def moving_span(seen: Looks, rest: Floats, vanished: bool) -> tuple[int, int, in
         return None
     starts = np.flatnonzero(far)
     first = int(starts[0]) if len(starts) else 0
-    if shift >= MOVED and not pairs.any():
+    if pairs.any():
+        first = int(np.argmax(pairs))  # one look far off is a stray
+    elif shift >= MOVED:
         ahead = np.flatnonzero(off > 2.5 * sigma)
         first = int(ahead[0]) if len(ahead) else 0
     end = seen.xy[-1] if vanished else np.median(seen.xy[-tail:], axis=0)
@@ -190,9 +262,14 @@ def moving_span(seen: Looks, rest: Floats, vanished: bool) -> tuple[int, int, in
     stops = np.flatnonzero(back)
     last = len(off) if vanished or not len(stops) else int(stops[-1]) + 1
     t = seen.times
-    begin = max(min(int(np.searchsorted(t, t[first] - LEAD_S)), first - 5), 0)
+    out = first
+    while out > 0 and off[out - 1] > 1.5 * sigma[out - 1]:  # it may have set out some looks before that was clear
+        out -= 1
+    if off[out] < 6.0 * sigma[out]:  # a slow one all the more
+        out = max(out - 1, 0)
+    begin = max(min(int(np.searchsorted(t, t[out] - LEAD_S)), out - 5), 0)
     finish = int(np.searchsorted(t, t[min(max(last, first + 1), len(t) - 1)] + LEAD_S, side="right"))
-    return begin, finish, first
+    return begin, finish, out
 
 
 def _fit(

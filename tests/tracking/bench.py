@@ -1,9 +1,10 @@
 """Measures tracking on simulated shots, and plots whether its sigmas and probabilities are true.
 
-    python tests/tracking/bench.py [--eye overhead60|oblique30] [--shots N] [--breaks N] [--seed N] [--out DIR] [--plots DIR]
+    python tests/tracking/bench.py [--eye overhead60|oblique30|both] [--shots N] [--breaks N] [--seed N] [--jobs N]
+                                   [--list] [--out DIR] [--plots DIR]
 
-``--out`` writes NAME.truth.json and NAME/match.json, the pairs that a scorer of match.json files takes. ``--plots`` writes
-``calibration-EYE.png``.
+``--out`` writes EYE/NAME.truth.json and EYE/NAME/match.json, the pairs that a scorer of match.json files takes. ``--list``
+names every event missed and invented, with what else happened to its balls then. ``--plots`` writes ``calibration-EYE.png``.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import multiprocessing
 import sys
 import time
 from dataclasses import dataclass, field
@@ -24,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import itertools
 
 from results import match_json
-from simulated import OBLIQUE_30, OVERHEAD_60, Eye, observe, simulate
+from simulated import OBLIQUE_30, OVERHEAD_60, observe, simulate
 
 from tracking.analyse import analyse
 
@@ -43,6 +45,7 @@ class Tally:
     said: list[tuple[float, bool]] = field(default_factory=list)
     orders: list[tuple[float, bool]] = field(default_factory=list)
     first: list[int] = field(default_factory=lambda: [0, 0])
+    failures: list[str] = field(default_factory=list)
     frames: int = 0
     cpu_s: float = 0.0
 
@@ -67,6 +70,20 @@ def merged(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return out
 
 
+def described(event: dict[str, Any], others: list[dict[str, Any]]) -> str:
+    """An event, and what really happened to its balls within 40 ms."""
+
+    def balls(e: dict[str, Any]) -> list[int]:
+        return list(e["balls"]) if e["kind"] == "contact" else [e["ball"]]
+
+    near = [
+        f"{o['kind']} {balls(o)} {1e3 * (o['t_s'] - event['t_s']):+.1f} ms"
+        for o in others
+        if o is not event and set(balls(o)) & set(balls(event)) and abs(o["t_s"] - event["t_s"]) < 0.04
+    ]
+    return f"{event['kind']} {balls(event)} at {event['t_s']:.4f} s; near it: {', '.join(near) or 'nothing'}"
+
+
 def count(tally: Tally, truth: dict[str, Any], found: dict[str, Any], breaks: bool) -> None:
     want = [e for e in merged(truth["shots"][0]["events"]) if e["kind"] in KINDS]
     got = merged([e for shot in found["shots"] for e in shot["events"] if e["kind"] in KINDS])
@@ -86,7 +103,12 @@ def count(tally: Tally, truth: dict[str, Any], found: dict[str, Any], breaks: bo
                 tally.errors.append(abs(g["t_s"] - e["t_s"]))
                 tally.pulls.append((g["t_s"] - e["t_s"]) / g["sigma_s"])
                 tally.said.append((g["p"], True))
+                if g["p"] < 0.5:
+                    tally.failures.append(f"doubted p={g['p']:.2f} {described(e, want)}")
+            else:
+                tally.failures.append(f"missed {described(e, want)}")
         tally.said += [(g["p"], False) for g in mine]
+        tally.failures += [f"invented p={g['p']:.2f} {described(g, want)}" for g in mine if g["p"] >= 0.5]
     cue = sorted((e["t_s"], max(e["balls"])) for e in want if e["kind"] == "contact" and 0 in e["balls"])
     seen = sorted(
         (e["t_s"], max(e["balls"]), e["sigma_s"])
@@ -108,22 +130,44 @@ def count(tally: Tally, truth: dict[str, Any], found: dict[str, Any], breaks: bo
     assert hits == sorted(hits)
 
 
-def measure(eye: Eye, shots: int, breaks: int, seed: int, out: Path | None = None) -> Tally:
-    tally = Tally()
-    for k in range(shots + breaks):
-        scene = simulate(seed + k, breaks=k >= shots)
-        observations = observe(scene, eye, seed + k)
+Seen = tuple[dict[str, Any], dict[str, Any], float, int]  # truth, result, CPU seconds, frames
+
+
+def watch(task: tuple[int, bool, tuple[str, ...]]) -> dict[str, Seen]:
+    """One scene simulated, seen through each eye and read."""
+    seed, breaks, eyes = task
+    scene = simulate(seed, breaks=breaks)
+    out: dict[str, Seen] = {}
+    for name in eyes:
+        observations = observe(scene, EYES[name], seed)
         began = time.process_time()
         found = match_json(analyse(observations, scene.table).shots, scene.table)
-        tally.cpu_s += time.process_time() - began
-        tally.frames += round(observations[-1].t_s * eye.fps)
-        count(tally, scene.truth, found, scene.breaks)
-        if out is not None:
-            name = f"{'break' if scene.breaks else 'shot'}{seed + k:05d}"
-            (out / name).mkdir(parents=True, exist_ok=True)
-            (out / f"{name}.truth.json").write_text(json.dumps(scene.truth))
-            (out / name / "match.json").write_text(json.dumps(found))
-    return tally
+        out[name] = scene.truth, found, time.process_time() - began, round(observations[-1].t_s * EYES[name].fps)
+    return out
+
+
+def measure(
+    eyes: tuple[str, ...], shots: int, breaks: int, seed: int, *, jobs: int = 1, out: Path | None = None, listed: bool = False
+) -> dict[str, Tally]:  # fmt: skip
+    tallies = {name: Tally() for name in eyes}
+    tasks = [(seed + k, k >= shots, eyes) for k in range(shots + breaks)]
+    with multiprocessing.get_context("spawn").Pool(jobs) as pool:
+        for (number, broke, _), seen in zip(tasks, pool.imap(watch, tasks), strict=True):
+            name = f"{'break' if broke else 'shot'}{number:05d}"
+            for eye, (truth, found, cpu_s, frames) in seen.items():
+                tally = tallies[eye]
+                tally.cpu_s += cpu_s
+                tally.frames += frames
+                before = len(tally.failures)
+                count(tally, truth, found, broke)
+                if listed:
+                    for line in tally.failures[before:]:
+                        print(eye, name, line, flush=True)
+                if out is not None:
+                    (out / eye / name).mkdir(parents=True, exist_ok=True)
+                    (out / eye / f"{name}.truth.json").write_text(json.dumps(truth))
+                    (out / eye / name / "match.json").write_text(json.dumps(found))
+    return tallies
 
 
 def report(tally: Tally) -> dict[str, Any]:
@@ -173,17 +217,21 @@ def plot(tally: Tally, title: str, path: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--eye", choices=EYES, default="overhead60")
+    parser.add_argument("--eye", choices=[*EYES, "both"], default="overhead60")
     parser.add_argument("--shots", type=int, default=200)
     parser.add_argument("--breaks", type=int, default=40)
     parser.add_argument("--seed", type=int, default=20000)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--list", action="store_true")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--plots", type=Path)
     args = parser.parse_args()
-    tally = measure(EYES[args.eye], args.shots, args.breaks, args.seed, args.out)
-    print(json.dumps(report(tally)))
-    if args.plots:
-        plot(tally, f"{args.eye}, {args.shots} shots, {args.breaks} breaks", args.plots / f"calibration-{args.eye}.png")
+    eyes = tuple(EYES) if args.eye == "both" else (args.eye,)
+    tallies = measure(eyes, args.shots, args.breaks, args.seed, jobs=args.jobs, out=args.out, listed=args.list)
+    for eye, tally in tallies.items():
+        print(eye, json.dumps(report(tally)))
+        if args.plots:
+            plot(tally, f"{eye}, {args.shots} shots, {args.breaks} breaks", args.plots / f"calibration-{eye}.png")
 
 
 if __name__ == "__main__":

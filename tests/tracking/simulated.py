@@ -63,6 +63,8 @@ class Scene:
             return None
         if t <= self.start_s or k < 0:
             return states[0].rvw[0, :2].copy()
+        if state.s == 0:  # at rest
+            return state.rvw[0, :2].copy()
         p = self.system.balls[name_of(ball)].params
         rvw, _ = evolve_ball_motion(
             state.s, state.rvw.copy(), p.R, p.m, p.u_s, p.u_sp, p.u_r, p.g, t - self.start_s - state.t

@@ -52,7 +52,7 @@ def test_straight_shot(fps: float) -> None:
     assert len(found.shots) == 1
     shot = found.shots[0].shot
     strikes = [e for e in shot.events if isinstance(e, Strike)]
-    contacts = [e for e in shot.events if isinstance(e, Contact)]
+    contacts = [e for e in shot.events if isinstance(e, Contact) and e.p >= 0.5]
     rails = [e for e in shot.events if isinstance(e, RailHit) and e.p >= 0.5]
     assert len(strikes) == 1
     assert strikes[0].ball == 0

@@ -1,0 +1,433 @@
+"""Amends a fitted reading: tries contacts and cushions that the first look left out, on the few balls and arcs concerned.
+
+Where fitted paths come a diameter apart, or a radius from a nose, an impact may have been too soft, too early or too close to
+another to show as a kink of its own. Each is tried: the arcs around it are fitted without and with it, and it stays when the
+looks are that much likelier with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from calibration.table import Table
+from tracking.joint import Fit, Kink, Path, solve
+from tracking.motion import fly
+from tracking.observations import Floats
+
+GAIN = 9.0  # cost that one more impact must save: with five numbers more and many tried, chance saves less
+MERCY = 10.0  # cost that naming an unexplained kink may bring: every kink has a cause
+REACH = 2.2  # frames: impacts of the same balls so close are fitted together
+AROUND_S = 0.6  # looks further away say nothing more
+CROWD = 6  # most balls fitted together
+NEAR = 0.004  # metres from touching at which an impact is tried
+SQUEEZED = 0.004  # metres from a nose from which a ball pushed toward it bounces at once
+MOST = 16  # impacts tried in one round
+WARM = 0.75  # of its speed into a cushion a ball keeps, at first guess
+
+
+@dataclass(slots=True)
+class Sketch:
+    """A reading to be changed: arcs and kinks, as a fit left them."""
+
+    paths: dict[int, Path]
+    kinks: list[Kink]
+    slide: float
+    roll: float
+
+    @classmethod
+    def of(cls, fit: Fit) -> Sketch:
+        return cls(
+            {b: replace(p, arcs=p.arcs.copy()) for b, p in fit.paths.items()}, list(fit.kinks), fit.slide, fit.roll
+        )
+
+    def kinks_of(self, ball: int) -> list[Kink]:
+        return sorted((k for k in self.kinks if ball in k.balls), key=lambda k: k.t_s)
+
+    def state(self, ball: int, t_s: float) -> Floats:
+        """(6,) place, velocity and rolling velocity of a ball."""
+        mine = self.kinks_of(ball)
+        j = sum(k.t_s <= t_s for k in mine)
+        path = self.paths[ball]
+        begin = mine[j - 1].t_s if j else path.begin_s
+        flight = fly(path.arcs[[j]], np.array([max(t_s - begin, 0.0)]), self.slide, self.roll)
+        return np.concatenate([flight.x[0], flight.v[0], flight.r[0]])
+
+    def without(self, kink: Kink) -> Sketch:
+        """The sketch less one kink; each of its balls keeps the arc before it."""
+        paths = dict(self.paths)
+        for b in kink.balls:
+            j = self.kinks_of(b).index(kink)
+            paths[b] = replace(paths[b], arcs=np.delete(paths[b].arcs, j + 1, axis=0))
+        return Sketch(paths, [k for k in self.kinks if k is not kink], self.slide, self.roll)
+
+    def plus(self, kink: Kink, after: dict[int, Floats]) -> Sketch:
+        """The sketch and one kink; ``after`` (6,) the state of each of its balls behind it."""
+        paths = dict(self.paths)
+        for b in kink.balls:
+            j = sum(k.t_s <= kink.t_s for k in self.kinks_of(b))
+            paths[b] = replace(paths[b], arcs=np.insert(paths[b].arcs, j + 1, after[b], axis=0))
+        return Sketch(paths, sorted([*self.kinks, kink], key=lambda k: k.t_s), self.slide, self.roll)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """An impact to be tried: added, or put in the place of kinks that nothing explained.
+
+    ``squeezed``: the ball of a contact that lies at ``wall``: it cannot give way, so it bounces, and may meet the other again.
+    """
+
+    kink: Kink
+    instead: tuple[Kink, ...] = ()
+    squeezed: int | None = None
+    wall: tuple[int, float, float] | None = None
+
+
+def pushed(state: Floats, velocity: Floats, spin: float) -> Floats:
+    """(6,) the state with another velocity; ``spin``: the part of the spin that goes through."""
+    rolling = 5 / 7 * velocity + spin * (state[4:] - 5 / 7 * state[2:4])
+    return np.concatenate([state[:2], velocity, rolling])
+
+
+def outcome(sketch: Sketch, trial: Trial) -> Sketch:
+    """The sketch with a trial's impact, its balls sent off as momentum has it."""
+    if trial.squeezed is not None:
+        return squeeze(sketch, trial)
+    kink = trial.kink
+    known: dict[int, Floats] = {}
+    for old in trial.instead:
+        for b in old.balls:
+            j = sketch.kinks_of(b).index(old)
+            known[b] = sketch.paths[b].arcs[j + 1]
+        sketch = sketch.without(old)
+    states = {b: sketch.state(b, kink.t_s) for b in kink.balls}
+    after: dict[int, Floats] = {}
+    if kink.kind == "contact":
+        a, b = kink.balls
+        line = states[b][:2] - states[a][:2]
+        axis = line / max(float(np.hypot(line[0], line[1])), 1e-6)
+        if a in known or b in known:
+            one, other = (a, b) if a in known else (b, a)
+            jump = known[one][2:4] - states[one][2:4]
+            after[one] = known[one]
+            after[other] = known.get(other, pushed(states[other], states[other][2:4] - jump, 1.0))
+        else:
+            push = max(float((states[a][2:4] - states[b][2:4]) @ axis), 0.0) * axis
+            after[a] = pushed(states[a], states[a][2:4] - push, 1.0)
+            after[b] = pushed(states[b], states[b][2:4] + push, 1.0)
+    else:
+        b = kink.balls[0]
+        velocity = states[b][2:4].copy()
+        if kink.wall is not None and velocity[kink.wall[0]] * kink.wall[2] < 0:
+            velocity[kink.wall[0]] *= -WARM
+        after[b] = known.get(b, pushed(states[b], velocity, 0.6))
+    return sketch.plus(kink, after)
+
+
+def squeeze(sketch: Sketch, trial: Trial) -> Sketch:
+    """The sketch with a contact against a ball at a cushion: contact, cushion, and contact again if they close in again."""
+    assert trial.wall is not None
+    assert trial.squeezed is not None
+    finals: dict[int, Floats] = {}
+    for old in sorted(trial.instead, key=lambda k: k.t_s):
+        for b in old.balls:
+            finals[b] = sketch.paths[b].arcs[sketch.kinks_of(b).index(old) + 1]
+    for old in trial.instead:
+        sketch = sketch.without(old)
+    c, t = trial.squeezed, trial.kink.t_s
+    a = next(b for b in trial.kink.balls if b != c)
+    axis_w, nose, sign = trial.wall
+    sketch = outcome(sketch, Trial(trial.kink))
+    state = sketch.state(c, t + 1e-6)
+    into = -state[2 + axis_w] * sign
+    gap = max((state[axis_w] - nose) * sign, 0.0)
+    if into < 0.01 or gap / into > 0.02:
+        return sketch
+    when = t + max(gap / into, 1e-4)
+    sketch = outcome(sketch, Trial(Kink("rail", when, (c,), trial.wall, p=trial.kink.p)))
+    mine, theirs = sketch.state(a, when + 1e-6), sketch.state(c, when + 1e-6)
+    if float((mine[2:4] - theirs[2:4]) @ (theirs[:2] - mine[:2])) > 0:
+        sketch = outcome(sketch, Trial(Kink("contact", when + 1e-4, trial.kink.balls, p=trial.kink.p)))
+    paths = dict(sketch.paths)
+    for b, arc in finals.items():
+        j = sum(k.t_s <= when + 2e-4 for k in sketch.kinks_of(b))
+        arcs = paths[b].arcs.copy()
+        arcs[j, 2:] = arc[2:]
+        paths[b] = replace(paths[b], arcs=arcs)
+    return Sketch(paths, sketch.kinks, sketch.slide, sketch.roll)
+
+
+@dataclass(slots=True)
+class Cutting:
+    """The arcs around an impact: a small problem of its own, and where its arcs lie in the whole."""
+
+    paths: dict[int, Path]
+    kinks: list[Kink]
+    first: dict[int, int]
+
+
+def cut_out(sketch: Sketch, balls: Iterable[int], t_s: float, reach_s: float) -> Cutting | None:
+    """The arcs of ``balls``, and of all that meet them within ``reach_s``; None where that is a crowd."""
+    group = set(balls)
+    while True:
+        near = [k for k in sketch.kinks if abs(k.t_s - t_s) < reach_s and group & set(k.balls)]
+        wider = group | {b for k in near for b in k.balls}
+        if len(wider) > CROWD:
+            return None
+        if wider == group:
+            break
+        group = wider
+    paths: dict[int, Path] = {}
+    first: dict[int, int] = {}
+    for b in group:
+        mine = sketch.kinks_of(b)
+        inside = [i for i, k in enumerate(mine) if k in near]
+        i0 = inside[0] if inside else sum(k.t_s <= t_s for k in mine)
+        i1 = inside[-1] + 1 if inside else i0
+        path = sketch.paths[b]
+        begin = mine[i0 - 1].t_s if i0 else path.begin_s
+        end = mine[i1].t_s if i1 < len(mine) else np.inf
+        on = (path.times < end) & (path.times > begin if i0 else True) & (np.abs(path.times - t_s) < AROUND_S)
+        if path.resting and i0 == 0:
+            on[:1] = True  # the mean of the looks at rest
+        paths[b] = Path(
+            b, path.times[on], path.xy[on], path.cov[on], begin, path.arcs[i0 : i1 + 1], path.resting and i0 == 0
+        )
+        first[b] = i0
+    return Cutting(paths, near, first)
+
+
+class Amender:
+    """Tries impacts on a sketch. ``exposure_s``, ``frame_s`` and ``table`` as in ``tracking.reconstruct``."""
+
+    def __init__(self, table: Table, frame_s: float, exposure_s: float, lying: Callable[[int, float], Path]) -> None:
+        self.table, self.frame, self.exposure, self.lying = table, frame_s, exposure_s, lying
+        self.refused: list[tuple[str, tuple[int, ...], float]] = []
+
+    def amend(self, fit: Fit, trials: list[Trial]) -> Sketch | None:
+        """The reading with those impacts that the looks bear out; None where there are none."""
+        sketch, changed = Sketch.of(fit), False
+        for trial in trials[:MOST]:
+            if any(old not in sketch.kinks for old in trial.instead):
+                continue
+            if trial.squeezed is None and any(self._same(trial.kink, k) for k in sketch.kinks):
+                continue
+            better = self.attempt(sketch, trial)
+            if better is None:
+                self.refused.append((self._name(trial), trial.kink.balls, trial.kink.t_s))
+            else:
+                sketch, changed = better, True
+        return sketch if changed else None
+
+    @staticmethod
+    def _name(trial: Trial) -> str:
+        return trial.kink.kind if trial.squeezed is None else "squeeze"
+
+    def tried(self, trial: Trial) -> bool:
+        """Whether such an impact was tried in vain."""
+        kink = trial.kink
+        return any(
+            kind == self._name(trial) and balls == kink.balls and abs(t - kink.t_s) < 2 * self.frame
+            for kind, balls, t in self.refused
+        )
+
+    def _same(self, a: Kink, b: Kink) -> bool:
+        return a.kind == b.kind and a.balls == b.balls and a.wall == b.wall and abs(a.t_s - b.t_s) < 0.5 * self.frame
+
+    def widened(self, sketch: Sketch, kink: Kink) -> Sketch:
+        """The sketch with all balls of an impact in it, those that lay still as well."""
+        missing = {b: self.lying(b, kink.t_s) for b in kink.balls if b not in sketch.paths}
+        return Sketch(sketch.paths | missing, sketch.kinks, sketch.slide, sketch.roll) if missing else sketch
+
+    def changed(self, fit: Fit, less: set[int], more: list[Trial]) -> Sketch:
+        """The reading without some of its kinks (by index) and with other impacts, untried."""
+        sketch = Sketch.of(fit)
+        for trial in more:
+            sketch = outcome(self.widened(sketch, trial.kink), trial)
+        gone = [k for i, k in enumerate(fit.kinks) if i in less]
+        for kink in gone:
+            if kink in sketch.kinks:
+                sketch = sketch.without(kink)
+        return sketch
+
+    def settle(self, sketch: Sketch, prior: tuple[float, float, float, float]) -> Fit:
+        """The whole of a sketch fitted together, from where it is."""
+        return solve(
+            sketch.paths, sketch.kinks, radius=self.table.ball_radius, exposure_s=self.exposure, prior=prior,
+            loose_s=0.7 * self.frame,
+        )  # fmt: skip
+
+    def attempt(self, sketch: Sketch, trial: Trial) -> Sketch | None:
+        """The sketch with the trial's impact, if the arcs around it fit so much better."""
+        t = trial.kink.t_s
+        base = self.widened(sketch, trial.kink)
+        reach = REACH * self.frame
+        before = cut_out(base, trial.kink.balls, t, reach)
+        if before is None:
+            return None
+        changed = outcome(base, trial)
+        after = cut_out(changed, before.paths, t, reach)
+        if after is None or set(after.paths) != set(before.paths):
+            return None
+        prior = (sketch.slide, sketch.roll, 0.05, 0.004)
+        options = {"radius": self.table.ball_radius, "exposure_s": self.exposure, "prior": prior}
+        without = solve(before.paths, before.kinks, loose_s=0.7 * self.frame, steps=12, **options)  # type: ignore[arg-type]
+        with_it = solve(after.paths, after.kinks, loose_s=0.7 * self.frame, steps=16, **options)  # type: ignore[arg-type]
+        named = any(old.kind == "free" for old in trial.instead)
+        if without.cost - with_it.cost < (-MERCY if named else GAIN):
+            return None
+        return splice(changed, after, with_it)
+
+
+def splice(sketch: Sketch, part: Cutting, fit: Fit) -> Sketch:
+    """The sketch with a part's fitted arcs and times put in."""
+    paths = dict(sketch.paths)
+    for b, path in fit.paths.items():
+        arcs = paths[b].arcs.copy()
+        arcs[part.first[b] : part.first[b] + len(path.arcs)] = path.arcs
+        paths[b] = replace(paths[b], arcs=arcs)
+    new = {id(old): fresh for old, fresh in zip(part.kinks, fit.kinks, strict=True)}
+    kinks = sorted((new.get(id(k), k) for k in sketch.kinks), key=lambda k: k.t_s)
+    return Sketch(paths, kinks, sketch.slide, sketch.roll)
+
+
+def noses(table: Table) -> tuple[tuple[int, float, float], ...]:
+    """Axis, place of a touching ball's centre on it, and the sign of the way back, of the four cushions."""
+    r = table.ball_radius
+    return (0, r, 1.0), (0, table.width_m - r, -1.0), (1, r, 1.0), (1, table.length_m - r, -1.0)
+
+
+def candidates(
+    fit: Fit, table: Table, frame_s: float, places: Callable[[int, Floats], Floats], balls: list[int],
+    ends: dict[int, float], until_s: float,
+) -> list[Trial]:  # fmt: skip
+    """Impacts worth trying, the likeliest first.
+
+    Parameters
+    ----------
+    places : (n, 2) of a ball at times (n,); ``balls``: all on the table.
+    ends : ball -> when it was last seen, where it was not seen to the end.
+    until_s : when all rest.
+    """
+    if not fit.kinks:
+        return []
+    r = table.ball_radius
+    t = np.arange(min(k.t_s for k in fit.kinks), until_s, frame_s / 4)
+    if len(t) < 3:
+        return []
+    xy = np.stack([places(b, t) for b in balls])
+    step = np.hypot(*np.diff(xy, axis=1, append=xy[:, -1:]).transpose(2, 0, 1)) / (frame_s / 4)
+    gone = np.array([ends.get(b, np.inf) for b in balls])
+    xy[t[None] > gone[:, None] + frame_s] = np.nan
+    found: list[tuple[float, Trial]] = []
+    contacts = [k for k in fit.kinks if k.kind == "contact"]
+    for i, a in enumerate(balls[:-1]):
+        d = np.hypot(*(xy[i + 1 :] - xy[i]).transpose(2, 0, 1)) - 2 * r
+        for j in np.flatnonzero(np.nanmin(np.where(np.isnan(d), 9.0, d), axis=1) < NEAR):
+            c = balls[i + 1 + j]
+            pair = (min(a, c), max(a, c))
+            known = np.array([k.t_s for k in contacts if k.balls == pair])
+            for k in _closest(d[j]):
+                if len(known) and np.abs(known - t[k]).min() < frame_s:
+                    continue
+                if step[i, k] + step[i + 1 + j, k] < 0.02:
+                    continue
+                found.append((abs(float(d[j, k])), Trial(Kink("contact", float(t[k]), pair, p=0.9))))
+    mouths = [(np.array(p.centre), p.radius) for p in table.pockets.values()]
+    for i, b in enumerate(balls):
+        for axis, place, sign in noses(table):
+            gap = (xy[i, :, axis] - place) * sign
+            known = np.array([k.t_s for k in fit.kinks if b in k.balls and (k.kind == "jaw" or k.wall is not None)])
+            for k in _closest(gap):
+                if len(known) and np.abs(known - t[k]).min() < 1.5 * frame_s:
+                    continue
+                if step[i, k] < 0.02 or any(np.hypot(*(xy[i, k] - m)) < 0.125 for m, _ in mouths):
+                    continue
+                found.append((abs(float(gap[k])), Trial(Kink("rail", float(t[k]), (b,), (axis, place, sign), p=0.9))))
+    return [trial for _, trial in sorted(found, key=lambda f: f[0])]
+
+
+def _closest(gap: Floats) -> list[int]:
+    """Where a distance from touching is least, or first below zero."""
+    near = np.flatnonzero(gap < NEAR)
+    if not len(near):
+        return []
+    out = []
+    for run in np.split(near, np.flatnonzero(np.diff(near) > 1) + 1):
+        values = gap[run]
+        under = np.flatnonzero(values < -0.0005)
+        if len(under):
+            out.append(int(run[under[0]]))
+            continue
+        k = int(np.argmin(values))
+        if 0 < run[k] < len(gap) - 1 and gap[run[k] - 1] >= values[k] and gap[run[k] + 1] >= values[k]:
+            out.append(int(run[k]))
+    return out
+
+
+def explanations(fit: Fit, frame_s: float, table: Table, places: Callable[[int, Floats], Floats], balls: list[int], ends: dict[int, float]) -> list[Trial]:  # fmt: skip
+    """For each kink that nothing explained: the balls and noses that it may have been."""
+    out: list[tuple[float, Trial]] = []
+    r = table.ball_radius
+    for i, kink in enumerate(fit.kinks):
+        if kink.kind != "free" or fit.push[i] < 0.03:
+            continue
+        b = kink.balls[0]
+        t = kink.t_s + np.linspace(-1.2, 1.2, 13) * frame_s
+        mine = places(b, t)
+        for c in balls:
+            if c == b or kink.t_s > ends.get(c, np.inf) + frame_s:
+                continue
+            off = np.abs(np.hypot(*(mine - places(c, t)).T) - 2 * r)
+            k = int(np.argmin(off))
+            if off[k] < 0.03:
+                twins = [
+                    o for o in fit.kinks if o.kind == "free" and o.balls == (c,) and abs(o.t_s - kink.t_s) < 2 * frame_s
+                ]
+                trial = Trial(Kink("contact", float(t[k]), (min(b, c), max(b, c)), p=0.9), (kink, *twins[:1]))
+                out.append((float(off[k]), trial))
+        for axis, place, sign in noses(table):
+            gap = np.abs(mine[:, axis] - place)
+            k = int(np.argmin(gap))
+            if gap[k] < 0.02:
+                out.append((float(gap[k]), Trial(Kink("rail", float(t[k]), (b,), (axis, place, sign), p=0.9), (kink,))))
+    return [trial for _, trial in sorted(out, key=lambda f: f[0])]
+
+
+def squeezes(fit: Fit, frame_s: float, table: Table, places: Callable[[int, Floats], Floats], balls: list[int]) -> list[Trial]:  # fmt: skip
+    """Contacts that pushed a ball against a cushion it touched, where no bounce and no second contact are told yet."""
+    out: list[Trial] = []
+    r = table.ball_radius
+    for i, kink in enumerate(fit.kinks):
+        if kink.kind not in ("contact", "free") or fit.push[i] < 0.1:
+            continue
+        moment = np.array([kink.t_s])
+        for c in balls:
+            here = places(c, moment)[0]
+            others = [b for b in kink.balls if b != c]
+            if len(others) == 2 or not others or (kink.kind == "contact" and c not in kink.balls):
+                continue
+            a = others[0]
+            line = here - places(a, moment)[0]
+            if abs(float(np.hypot(*line)) - 2 * r) > 0.01:
+                continue
+            for axis, place, sign in noses(table):
+                if (here[axis] - place) * sign > SQUEEZED or line[axis] * sign > -0.1 * r:
+                    continue
+                pair = (min(a, c), max(a, c))
+                near = [
+                    k
+                    for k in fit.kinks
+                    if abs(k.t_s - kink.t_s) < 1.6 * frame_s
+                    and (
+                        k.balls == pair or (k.kind == "free" and set(k.balls) <= {a, c}) or (k.balls == (c,) and k.wall)
+                    )
+                ]
+                if sum(k.kind == "contact" for k in near) > 1:
+                    continue
+                wall = (axis, place, sign)
+                start = min(k.t_s for k in near)
+                out.append(Trial(Kink("contact", start, pair, p=0.9), tuple(near), c, wall))
+    return out
