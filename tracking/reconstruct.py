@@ -231,7 +231,8 @@ def rested(seen: Looks, until_s: float) -> Looks:
     place = np.median(seen.xy[:n], axis=0)
     sigma = np.sqrt(np.trace(seen.cov[:n], axis1=1, axis2=2) / 2)
     off = np.hypot(*(seen.xy[:n] - place).T) / sigma
-    drift = np.hypot(*(seen.xy[max(n - 2, 0) : n].mean(axis=0) - seen.xy[:2].mean(axis=0))) / sigma.mean()
+    half = n // 2
+    drift = np.hypot(*(np.median(seen.xy[half:n], axis=0) - np.median(seen.xy[: max(half, 1)], axis=0))) / sigma.mean()
     lies = float(np.median(off)) < 2.0 and float(drift) < 2.5
     return replace(seen, rest=place) if lies and n >= (2 if count >= 2 else 4) else seen
 
@@ -263,7 +264,7 @@ def moving_span(seen: Looks, rest: Floats, vanished: bool, begin_s: float = -np.
     last = len(off) if vanished or not len(stops) else int(stops[-1]) + 1
     t = seen.times
     out = first
-    while out > 0 and off[out - 1] > 1.5 * sigma[out - 1]:  # it may have set out some looks before that was clear
+    while out > 0 and off[out - 1] > 2.5 * sigma[out - 1]:  # it may have set out some looks before that was clear
         out -= 1
     if off[out] < 6.0 * sigma[out]:  # a slow one all the more
         out = max(out - 1, 0)

@@ -32,6 +32,7 @@ from tracking.analyse import analyse
 
 EYES = {"overhead60": OVERHEAD_60, "oblique30": OBLIQUE_30}
 CLOSE_S = 0.05
+EVERY = 24  # scenes between interim reports
 KINDS = ("contact", "rail", "pocket")
 
 
@@ -150,9 +151,11 @@ def measure(
     eyes: tuple[str, ...], shots: int, breaks: int, seed: int, *, jobs: int = 1, out: Path | None = None, listed: bool = False
 ) -> dict[str, Tally]:  # fmt: skip
     tallies = {name: Tally() for name in eyes}
-    tasks = [(seed + k, k >= shots, eyes) for k in range(shots + breaks)]
+    # breaks among the shots, so that a run cut short says something of both
+    order = sorted(range(shots + breaks), key=lambda k: (k + 0.5) / shots if k < shots else (k - shots + 0.5) / breaks)
+    tasks = [(seed + k, k >= shots, eyes) for k in order]
     with multiprocessing.get_context("spawn").Pool(jobs) as pool:
-        for (number, broke, _), seen in zip(tasks, pool.imap(watch, tasks), strict=True):
+        for done, ((number, broke, _), seen) in enumerate(zip(tasks, pool.imap(watch, tasks), strict=True), 1):
             name = f"{'break' if broke else 'shot'}{number:05d}"
             for eye, (truth, found, cpu_s, frames) in seen.items():
                 tally = tallies[eye]
@@ -167,11 +170,16 @@ def measure(
                     (out / eye / name).mkdir(parents=True, exist_ok=True)
                     (out / eye / f"{name}.truth.json").write_text(json.dumps(truth))
                     (out / eye / name / "match.json").write_text(json.dumps(found))
+            if done % EVERY == 0 and done < len(tasks):
+                for eye, tally in tallies.items():
+                    print(f"after {done} scenes", eye, json.dumps(report(tally)), flush=True)
     return tallies
 
 
 def report(tally: Tally) -> dict[str, Any]:
     pulls = np.abs(tally.pulls)
+    if not tally.errors:
+        return {}
     f1 = {k: round(2 * h / max(w + s, 1), 4) for k, (h, w, s) in tally.counts.items()}
     errors = 1e3 * np.array(tally.errors)
     return {
