@@ -93,7 +93,8 @@ class Trail:
     def way(self) -> float:
         """How far it was seen from where it lay, metres; single looks are not believed."""
         firm = [p for p in self.pieces if p.last - p.first >= 2]
-        return max((float(np.hypot(*(p.at(t) - self.rest))) for p in firm for t in (p.begin_s, p.end_s)), default=0.0)
+        ways = [float(np.hypot(*(p.c[0] - self.rest))) - 2 * float(np.sqrt(p.spread[0, 0])) for p in firm]
+        return max(ways, default=0.0)
 
     def moves(self) -> bool:
         return any(not rests(p) for p in self.pieces)

@@ -297,6 +297,8 @@ class Recorder:
         """Hand out shots, but for the last while a ball of it hangs."""
         if not raws:
             return raws
+        if self._held is not None and all(raw is not self._held for raw in raws):
+            raws, self._held = [self._held, *raws], None
         last = raws[-1]
         self._last = last
         self._hanging = {

@@ -16,6 +16,7 @@ from tracking.kinks import cut, resting_piece, shifted
 from tracking.observations import Floats
 
 LEAD_S = 0.25  # looks kept before a ball starts and after it stops
+LEAST_REST_S = 0.15  # a ball seen in one place for so long from the first look on lay there
 GUESS = 0.7  # probability of an event that only the geometry of the arcs asks for
 UNSEEN = (0.3, 6)  # seconds and looks in a row without a ball after which it is no longer there
 UNSEEN_MOUTH = (0.15, 4)  # the same in a pocket's mouth
@@ -234,7 +235,8 @@ def rested(seen: Looks, until_s: float) -> Looks:
     half = n // 2
     drift = np.hypot(*(np.median(seen.xy[half:n], axis=0) - np.median(seen.xy[: max(half, 1)], axis=0))) / sigma.mean()
     lies = float(np.median(off)) < 2.0 and float(drift) < 2.5
-    return replace(seen, rest=place) if lies and n >= (2 if count >= 2 else 4) else seen
+    long_enough = n >= 2 and (count >= 2 or seen.times[n - 1] - seen.times[0] > LEAST_REST_S)
+    return replace(seen, rest=place) if lies and long_enough else seen
 
 
 def moving_span(seen: Looks, rest: Floats, vanished: bool, begin_s: float = -np.inf) -> tuple[int, int, int] | None:

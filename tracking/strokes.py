@@ -19,6 +19,7 @@ Kind = Literal["shot", "touched", "moved"]
 LEAST_SPEED = 0.10  # m/s, slower starts are no strokes
 LEAST_WAY = 0.012  # metres some ball must travel in a shot
 ROUGH = 12.0  # mean squared misfit / 2 of a ball that a hand carries: it does not roll freely
+WILD = 250.0  # the same, of no free path at all
 LAST_S = 0.3  # before a ball lies still
 SHORT_M = 0.03  # metres that no rolling ball covers in that time: half of that on the slowest cloth
 BRUSHED_M = (0.004, 0.35)  # metres a ball moves that a sleeve or a hand brushes; farther, it is being placed
@@ -57,7 +58,8 @@ def judge(
     fit = reading.fit
     strike = next((k for k, kink in enumerate(fit.kinks) if kink.kind == "strike"), None)
     if strike is None:
-        return Verdict("shot", None, begin_s) if from_start else Verdict(_by_hand(reading, cue, rested))
+        seen = from_start and _farthest(reading) > LEAST_WAY and len(fit.kinks) + len(reading.drops) > 0
+        return Verdict("shot", None, begin_s) if seen else Verdict(_by_hand(reading, cue, rested))
     opener = fit.kinks[strike].balls[0]
     hits = sum(k.kind in ("contact", "rail") for k in fit.kinks)
     if fit.push[strike] < LEAST_SPEED or _farthest(reading) < LEAST_WAY or (hits == 0 and carried(reading, opener)):
@@ -74,10 +76,10 @@ def carried(reading: Reading, ball: int) -> bool:
     tip) or an end no rolling ball has."""
     fit = reading.fit
     ks = fit.kinks_of(ball)
-    rough = max((fit.misfit.get((ball, j), 1.0) for j in range(1, len(ks) + 1)), default=1.0) > ROUGH
-    if not rough:
+    worst = max((fit.misfit.get((ball, j), 1.0) for j in range(1, len(ks) + 1)), default=1.0)
+    if worst <= ROUGH:
         return False
-    return sum(fit.kinks[k].kind == "free" for k in ks) > 1 or stops_short(reading, ball)
+    return worst > WILD or sum(fit.kinks[k].kind == "free" for k in ks) > 1 or stops_short(reading, ball)
 
 
 def stops_short(reading: Reading, ball: int) -> bool:
@@ -97,9 +99,16 @@ def stops_short(reading: Reading, ball: int) -> bool:
 
 
 def _farthest(reading: Reading) -> float:
-    """The longest way from first to last look of any ball."""
-    ways = [reading.fit.paths[b].xy for b in reading.movers if len(reading.fit.paths[b].xy)]
-    return max((float(np.hypot(*(xy[-1] - xy[0]))) for xy in ways), default=0.0)
+    """The farthest that any ball was seen from where it began; one look in three may stray."""
+    out = 0.0
+    for b in reading.movers:
+        xy = reading.fit.paths[b].xy
+        if len(xy) < 4:
+            out = max(out, float(np.hypot(*(xy[-1] - xy[0]))) if len(xy) else 0.0)
+            continue
+        calm = np.median(np.lib.stride_tricks.sliding_window_view(xy, 3, axis=0), axis=-1)
+        out = max(out, float(np.hypot(*(calm - calm[0]).T).max()))
+    return out
 
 
 def _by_hand(reading: Reading, cue: int | None, rested: Set[int]) -> Kind:
