@@ -18,6 +18,7 @@ from tracking.motion import fly
 from tracking.observations import Floats
 
 GAIN = 9.0  # cost that one more impact must save: with five numbers more and many tried, chance saves less
+ORDER = 1.0  # the same for the other order of two contacts, which is as simple
 MERCY = 10.0  # cost that naming an unexplained kink may bring: every kink has a cause
 REACH = 2.2  # frames: impacts of the same balls so close are fitted together
 AROUND_S = 0.6  # looks further away say nothing more
@@ -76,6 +77,7 @@ class Sketch:
 class Trial:
     """An impact to be tried: added, or put in the place of kinks that nothing explained.
 
+    ``swapped``: two contacts of one ball, in the other order (the fit itself keeps the order it was given).
     ``squeezed``: the ball of a contact that lies at ``wall``: it cannot give way, so it bounces, and may meet the other again.
     """
 
@@ -83,6 +85,7 @@ class Trial:
     instead: tuple[Kink, ...] = ()
     squeezed: int | None = None
     wall: tuple[int, float, float] | None = None
+    swapped: tuple[Kink, Kink] | None = None
 
 
 def pushed(state: Floats, velocity: Floats, spin: float) -> Floats:
@@ -95,6 +98,8 @@ def outcome(sketch: Sketch, trial: Trial) -> Sketch:
     """The sketch with a trial's impact, its balls sent off as momentum has it."""
     if trial.squeezed is not None:
         return squeeze(sketch, trial)
+    if trial.swapped is not None:
+        return swap(sketch, *trial.swapped)
     kink = trial.kink
     known: dict[int, Floats] = {}
     for old in trial.instead:
@@ -126,6 +131,28 @@ def outcome(sketch: Sketch, trial: Trial) -> Sketch:
     return sketch.plus(kink, after)
 
 
+def swap(sketch: Sketch, first: Kink, second: Kink) -> Sketch:
+    """The sketch with two contacts in the other order; behind both the balls go as they went."""
+    finals = {
+        b: sketch.paths[b].arcs[sketch.kinks_of(b).index(k) + 1] for k in (first, second) for b in k.balls
+    }  # the later one's, where a ball is in both
+    sketch = sketch.without(first).without(second)
+    for kink, t_s in ((second, first.t_s), (first, second.t_s)):
+        sketch = outcome(sketch, Trial(replace(kink, t_s=t_s)))
+    return _ending(sketch, finals, second.t_s)
+
+
+def _ending(sketch: Sketch, finals: dict[int, Floats], t_s: float) -> Sketch:
+    """The sketch with balls' velocities as given on the arcs that hold at ``t_s``."""
+    paths = dict(sketch.paths)
+    for b, arc in finals.items():
+        j = sum(k.t_s <= t_s for k in sketch.kinks_of(b))
+        arcs = paths[b].arcs.copy()
+        arcs[j, 2:] = arc[2:]
+        paths[b] = replace(paths[b], arcs=arcs)
+    return Sketch(paths, sketch.kinks, sketch.slide, sketch.roll)
+
+
 def squeeze(sketch: Sketch, trial: Trial) -> Sketch:
     """The sketch with a contact against a ball at a cushion: contact, cushion, and contact again if they close in again."""
     assert trial.wall is not None
@@ -150,13 +177,7 @@ def squeeze(sketch: Sketch, trial: Trial) -> Sketch:
     mine, theirs = sketch.state(a, when + 1e-6), sketch.state(c, when + 1e-6)
     if float((mine[2:4] - theirs[2:4]) @ (theirs[:2] - mine[:2])) > 0:
         sketch = outcome(sketch, Trial(Kink("contact", when + 1e-4, trial.kink.balls, p=trial.kink.p)))
-    paths = dict(sketch.paths)
-    for b, arc in finals.items():
-        j = sum(k.t_s <= when + 2e-4 for k in sketch.kinks_of(b))
-        arcs = paths[b].arcs.copy()
-        arcs[j, 2:] = arc[2:]
-        paths[b] = replace(paths[b], arcs=arcs)
-    return Sketch(paths, sketch.kinks, sketch.slide, sketch.roll)
+    return _ending(sketch, finals, when + 2e-4)
 
 
 @dataclass(slots=True)
@@ -212,7 +233,13 @@ class Amender:
         for trial in trials[:MOST]:
             if any(old not in sketch.kinks for old in trial.instead):
                 continue
-            if trial.squeezed is None and any(self._same(trial.kink, k) for k in sketch.kinks):
+            if trial.swapped is not None and any(k not in sketch.kinks for k in trial.swapped):
+                continue
+            if (
+                trial.squeezed is None
+                and trial.swapped is None
+                and any(self._same(trial.kink, k) for k in sketch.kinks)
+            ):
                 continue
             better = self.attempt(sketch, trial)
             if better is None:
@@ -223,6 +250,8 @@ class Amender:
 
     @staticmethod
     def _name(trial: Trial) -> str:
+        if trial.swapped is not None:
+            return "swap"
         return trial.kink.kind if trial.squeezed is None else "squeeze"
 
     def tried(self, trial: Trial) -> bool:
@@ -276,7 +305,8 @@ class Amender:
         without = solve(before.paths, before.kinks, loose_s=0.7 * self.frame, steps=12, **options)  # type: ignore[arg-type]
         with_it = solve(after.paths, after.kinks, loose_s=0.7 * self.frame, steps=16, **options)  # type: ignore[arg-type]
         named = any(old.kind == "free" for old in trial.instead)
-        if without.cost - with_it.cost < (-MERCY if named else GAIN):
+        least = -MERCY if named else ORDER if trial.swapped is not None else GAIN
+        if without.cost - with_it.cost < least:
             return None
         return splice(changed, after, with_it)
 
@@ -430,4 +460,15 @@ def squeezes(fit: Fit, frame_s: float, table: Table, places: Callable[[int, Floa
                 wall = (axis, place, sign)
                 start = min(k.t_s for k in near)
                 out.append(Trial(Kink("contact", start, pair, p=0.9), tuple(near), c, wall))
+    return out
+
+
+def swaps(fit: Fit, frame_s: float) -> list[Trial]:
+    """Contacts of one ball with two others less than a frame apart: either may have been the first."""
+    contacts = sorted((k for k in fit.kinks if k.kind == "contact"), key=lambda k: k.t_s)
+    out = []
+    for i, first in enumerate(contacts):
+        for second in contacts[i + 1 :]:
+            if second.t_s - first.t_s < frame_s and len(set(first.balls) & set(second.balls)) == 1:
+                out.append(Trial(Kink("contact", 0.5 * (first.t_s + second.t_s), first.balls), swapped=(first, second)))
     return out

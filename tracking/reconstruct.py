@@ -9,7 +9,7 @@ import numpy as np
 
 from calibration.table import Table
 from tracking import motion, noise, pockets
-from tracking.amend import Amender, Trial, candidates, explanations, squeezes
+from tracking.amend import Amender, Trial, candidates, explanations, squeezes, swaps
 from tracking.impacts import Explainer, Trail, begins_at_rest, jumps_of, rests, tidy
 from tracking.joint import Fit, Kink, Path, solve
 from tracking.kinks import cut, resting_piece, shifted
@@ -207,6 +207,7 @@ def _amended(
         until = max((stop_time(fit, b) for b in fit.paths), default=0.0)
         until = min(until, max((float(k.times[-1]) for k in looks.values() if len(k.times)), default=until))
         trials = squeezes(fit, frame_s, table, places, balls)
+        trials += swaps(fit, frame_s)
         trials += explanations(fit, frame_s, table, places, balls, ends)
         trials += candidates(fit, table, frame_s, places, balls, ends, until)
         sketch = amender.amend(fit, [t for t in trials if not amender.tried(t)])
