@@ -1,7 +1,7 @@
 """A constant-velocity Kalman filter over all balls at once, with a second prediction for the bounce that may come.
 
 State of a ball: ``x, y, vx, vy`` in metres and metres a second. The filter's steps are arrays over balls because
-filterpy's own step costs 0.1 ms a ball; noise and backward smoothing come from filterpy.
+filterpy's own step costs 0.1 ms a ball; its noise comes from filterpy.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from functools import lru_cache
 
 import numpy as np
 from filterpy.common import Q_discrete_white_noise
-from filterpy.kalman import rts_smoother
 
 from calibration.table import Table
 from tracking.observations import Bools, Floats
@@ -104,12 +103,3 @@ def collide(mean: Floats, dt: float, moving: Bools, table: Table) -> tuple[Float
             out[over, 2 + axis] *= -BOUNCE
             hit |= over
     return out, hit
-
-
-def smooth(means: Floats, covs: Floats, times: Floats) -> tuple[Floats, Floats]:
-    """Backward (Rauch-Tung-Striebel) pass over one ball's filtered states (k, 4), (k, 4, 4) at ``times`` (k,)."""
-    steps = np.diff(times, append=times[-1] + 1e-3)
-    fs = [transition(float(dt)) for dt in steps]
-    qs = [process_noise(round(float(dt), 5)) for dt in steps]
-    x, p, _, _ = rts_smoother(means, covs, fs, qs)
-    return np.asarray(x, dtype=np.float64), np.asarray(p, dtype=np.float64)

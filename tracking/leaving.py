@@ -9,9 +9,10 @@ import numpy as np
 
 from calibration.table import Table
 from tracking.events import POCKETS, PocketName
+from tracking.joint import sample
 from tracking.observations import Floats, Observation
 from tracking.pockets import Drop, mouth_gap
-from tracking.reconstruct import Reading, sample
+from tracking.reconstruct import Reading
 
 HANG_S = 5.0  # the rules' time in which a ball that hangs may still drop (8.3)
 OVERHANG_M = (

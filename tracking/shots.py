@@ -12,8 +12,9 @@ from scipy.special import stdtr
 
 from calibration.table import RAILS, Table
 from tracking.events import AnyEvent, Contact, OffTable, Pocketed, RailHit, RailName, Shot, Strike
+from tracking.joint import sample
 from tracking.observations import Floats
-from tracking.reconstruct import Reading, sample
+from tracking.reconstruct import Reading
 
 FROZEN = 0.0025  # metres between ball and rail, or ball and cue ball, that count as touching
 HONEST = 1.25  # simulated shots err by this much more than the fit's covariance says

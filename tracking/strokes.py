@@ -10,9 +10,9 @@ from typing import Literal
 import numpy as np
 
 from calibration.table import Table
-from tracking.joint import Fit
+from tracking.joint import Fit, sample
 from tracking.observations import Floats
-from tracking.reconstruct import Reading, sample
+from tracking.reconstruct import Reading
 
 Kind = Literal["shot", "touched", "moved"]
 

@@ -16,9 +16,9 @@ from scipy.stats import norm
 
 from calibration.table import Table
 from tracking import motion
-from tracking.joint import RESTITUTION
 from tracking.observations import Floats
 from tracking.reconstruct import Looks, Reading
+from tracking.residuals import RESTITUTION
 
 NEARBY_M = 0.10  # gap between two balls within which the tip can still reach the cue ball
 FROZEN_M = 0.0025  # nearer they touch, and playing into the ball is allowed (6.7)

@@ -7,9 +7,10 @@ import pytest
 
 from calibration.table import Table
 from tracking import pockets
-from tracking.amend import NEAR, Amender, Sketch, Trial, noses, outcome
+from tracking.amend import Amender, Sketch, Trial, outcome
 from tracking.impacts import causal
 from tracking.joint import Fit, Kink, Path, solve
+from tracking.trials import noses
 
 TABLE = Table()
 R = TABLE.ball_radius
@@ -101,4 +102,3 @@ def test_the_point_of_a_pocket(aim: float, least: float, most: float) -> None:
     graze = pockets.touch(3, fit, drop, float(t[-1]), TABLE)
     assert graze is not None
     assert least <= graze.p <= most
-    assert NEAR < 0.01

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from tracking.joint import Kink, Path, Problem, solve
+from tracking.joint import Kink, Path, solve
+from tracking.residuals import Problem
 
 R = 0.028575
 
