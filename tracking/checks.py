@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from calibration.table import Table
-from tracking.impacts import Trail
 from tracking.joint import Fit, Kink, sample
+from tracking.trails import Trail
 
 GUESS = 0.7  # probability of an event that only the geometry of the arcs asks for
 

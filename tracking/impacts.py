@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-from dataclasses import dataclass, field
 
 import numpy as np
 
 from calibration.table import RAILS, Table
 from tracking.joint import Kink
-from tracking.kinks import Piece, crossing
-from tracking.motion import ROLL
 from tracking.observations import Floats
+from tracking.trails import Jump, Trail, along, begins_at_rest
 
-STILL = 0.025  # m/s, below it a piece is a ball at rest
 PLACE = 0.006  # metres, one sigma of where a kink is found
 BLIND = 0.12  # of a frame, one sigma of when a kink is found
 BALL_ANGLE = 0.17  # radians, one sigma of a push's direction off the line of centres
@@ -24,190 +20,8 @@ UNMOVED = 26.0  # the same for a ball that starts from rest: something must have
 NOTHING = 14.0  # cost of a kink that nothing explains
 SOFT = 3.0  # costs are squared sigmas over this, for probabilities: errors have tails
 SUREST = 0.995
-LEAP = 0.05  # metres between two pieces that no ball can have jumped
-FASTEST = 12.0  # m/s
-LEAST_WAY = 0.001  # metres between two places of rest that a ball must have been pushed over
 STROKE = 0.012  # metres that a ball struck by the tip goes at least
 OPENING = 0.13  # metres from a pocket's centre within which jaws explain a kink
-
-
-@dataclass(slots=True)
-class Jump:
-    """A kink of one ball as cut: when, where, the jump of its velocity (2,) and one sigma of it."""
-
-    ball: int
-    t_s: float
-    lo_s: float
-    hi_s: float
-    place: Floats
-    before: Floats
-    jump: Floats
-    sigma: float
-    gap: float
-    departs: bool  # from rest
-    left: Piece
-
-    @property
-    def real(self) -> bool:
-        """Whether the velocity jumps by more than noise and sliding do."""
-        return self.size > max((1.5 if self.departs else 2.7) * self.sigma, 0.03)
-
-    @property
-    def size(self) -> float:
-        return float(np.hypot(self.jump[0], self.jump[1]))
-
-
-@dataclass(slots=True)
-class Trail:
-    """One ball's pieces in a shot: a function of time, constant before the first and after the last."""
-
-    ball: int
-    pieces: list[Piece]
-    rest: Floats  # (2,) where it lay before
-    jumps: list[Jump] = field(default_factory=list)
-    end_s: float = np.inf  # last seen, where it was not seen to the end
-
-    def at(self, t: Floats) -> Floats:
-        """(n, 2) places at times (n,)."""
-        if not self.pieces:
-            return np.tile(self.rest, (len(t), 1))
-        borders = [(a.end_s + b.begin_s) / 2 for a, b in zip(self.pieces, self.pieces[1:], strict=False)]
-        for jump in self.jumps:
-            k = int(np.argmin([abs(jump.t_s - b) for b in borders])) if borders else -1
-            if k >= 0:
-                borders[k] = jump.t_s
-        which = np.searchsorted(borders, t)
-        first, last = self.pieces[0], self.pieces[-1]
-        inside = np.clip(t, first.begin_s, max(last.end_s, min(self.end_s, last.end_s + 0.2)))
-        c = np.array([p.c for p in self.pieces])[which]
-        s = (inside - np.array([p.mid_s for p in self.pieces])[which])[:, None]
-        return np.asarray(c[:, 0] + c[:, 1] * s + c[:, 2] * s * s)
-
-    @property
-    def lay(self) -> bool:
-        """Whether it lay still at first."""
-        return (
-            not self.pieces or (bool(self.jumps) and self.jumps[0].departs) or begins_at_rest(self.pieces[0], self.rest)
-        )
-
-    def way(self) -> float:
-        """How far it was seen from where it lay, metres; single looks are not believed."""
-        firm = [p for p in self.pieces if p.last - p.first >= 2]
-        ways = [float(np.hypot(*(p.c[0] - self.rest))) - 2 * float(np.sqrt(p.spread[0, 0])) for p in firm]
-        return max(ways, default=0.0)
-
-    def moves(self) -> bool:
-        return any(not rests(p) for p in self.pieces)
-
-
-def jumps_of(ball: int, pieces: list[Piece], margin: float, rest: Floats) -> list[Jump]:
-    """The kinks between pieces at which the velocity jumps.
-
-    A piece of a few looks says little of its velocity: across it the pieces on either side are compared as well.
-    """
-    out: list[Jump] = []
-    firm = [k for k, piece in enumerate(pieces) if piece.last - piece.first >= 3 or k in (0, len(pieces) - 1)]
-    for a, b in itertools.pairwise(firm):
-        steps = [
-            _jump(ball, pieces[k], pieces[k + 1], margin, k == 0 and begins_at_rest(pieces[0], rest))
-            for k in range(a, b)
-        ]
-        found = [j for j in steps if j.real]
-        if not found and b > a + 1:
-            whole = _jump(ball, pieces[a], pieces[b], margin, a == 0 and begins_at_rest(pieces[0], rest))
-            found = [whole] if whole.real else []
-        out += found
-    return out
-
-
-def _jump(ball: int, left: Piece, right: Piece, margin: float, departs: bool) -> Jump:
-    t, place, gap = crossing(left, right, margin)
-    departs = departs or rests(left)
-    before = np.zeros(2) if departs else left.velocity(t)
-    after = np.zeros(2) if rests(right) else right.velocity(t)
-    if rests(left) and rests(right):
-        # it lies elsewhere than before: whatever moved it gave it the speed that rolled out over that way
-        way = right.at(right.end_s) - left.c[0]
-        far = float(np.hypot(way[0], way[1]))
-        if far > LEAST_WAY + 3.0 * float(np.sqrt(left.spread[0, 0] + right.spread[0, 0])):
-            after = way / far * np.sqrt(2 * ROLL * far)
-    mine = 0.004 if departs else left.velocity_sigma(t)
-    theirs = 0.004 if rests(right) else right.velocity_sigma(t)
-    sigma = float(np.hypot(mine, theirs))
-    lo, hi = left.end_s - margin, right.begin_s + margin
-    return Jump(ball, t, lo, hi, place, before, after - before, sigma, gap, departs, left)
-
-
-def _along(piece: Piece, t: Floats) -> Floats:
-    s = (t - piece.mid_s)[:, None]
-    return np.asarray(piece.c[0] + piece.c[1] * s + piece.c[2] * s * s)
-
-
-def begins_at_rest(piece: Piece, rest: Floats) -> bool:
-    """Whether a ball's first piece shows it where it lay."""
-    way = float(np.hypot(piece.c[1, 0], piece.c[1, 1])) * (piece.end_s - piece.begin_s)
-    return rests(piece) or (way < 0.02 and float(np.hypot(*(piece.c[0] - rest))) < 0.006)
-
-
-def rests(piece: Piece) -> bool:
-    """Whether a piece shows a ball at rest."""
-    speed = float(np.hypot(piece.c[1, 0], piece.c[1, 1]))
-    loose = float(np.sqrt(piece.spread[1, 1]))
-    way = speed * (piece.end_s - piece.begin_s)
-    return speed == 0.0 or (
-        piece.last - piece.first >= 2 and (speed < STILL or (speed < 3 * loose and loose < 0.05) or way < 0.004)
-    )
-
-
-def tidy(pieces: list[Piece], sigma: float) -> tuple[list[Piece], list[int]]:
-    """Pieces without stray looks (a look or two that the neighbours join without), and the strays' indices."""
-    out: list[Piece] = []
-    stray: list[int] = []
-    for k, piece in enumerate(pieces):
-        if piece.last - piece.first < 2 and out and k + 1 < len(pieces):
-            left, right = out[-1], pieces[k + 1]
-            t = 0.5 * (left.end_s + right.begin_s)
-            apart = np.hypot(*(left.at(t) - right.at(t)))
-            bend = np.hypot(*(left.velocity(t) - right.velocity(t)))
-            loose = float(np.hypot(left.velocity_sigma(t), right.velocity_sigma(t)))
-            _, _, gap = crossing(left, right, 0.0)
-            joined = apart < 3 * sigma + 0.5 * loose * (right.begin_s - left.end_s) + 0.002 and bend < 4 * loose + 0.1
-            if joined or gap < sigma + 0.001:
-                stray += range(piece.first, piece.last + 1)
-                continue
-        out.append(piece)
-    while len(out) > 1 and out[-1].last - out[-1].first < 3:  # a look or two far from the end of the path
-        _, _, gap = crossing(out[-2], out[-1], 0.0)
-        if gap < LEAP + 3 * sigma:
-            break
-        stray += range(out[-1].first, out[-1].last + 1)
-        out.pop()
-    groups: list[list[Piece]] = [out[:1]]
-    for left, right in itertools.pairwise(out):
-        hole = right.begin_s - left.end_s
-        apart = float(
-            np.hypot(
-                *(
-                    left.c[0]
-                    + left.c[1] * (left.end_s - left.mid_s)
-                    - right.c[0]
-                    - right.c[1] * (right.begin_s - right.mid_s)
-                )
-            )
-        )
-        _, _, gap = crossing(left, right, 0.6 * hole)
-        groups.append([right]) if gap > LEAP + 3 * sigma and apart > FASTEST * hole * 0.6 + LEAP else groups[-1].append(
-            right
-        )
-    if len(groups) > 1:
-        sizes = [sum(p.last - p.first + 1 for p in g) for g in groups]
-        keep = 0 if sizes[0] >= 8 else int(np.argmax(sizes))
-        for k, group in enumerate(groups):
-            if k != keep:
-                for p in group:
-                    stray += range(p.first, p.last + 1)
-        out = groups[keep]
-    return out, stray
 
 
 def causal(kinks: list[Kink], lying: set[int], step_s: float) -> list[Kink]:
@@ -319,7 +133,7 @@ class Explainer:
         if turn is None or turn.left.last - turn.left.first < 1:
             return
         t = np.arange(opener.t_s, turn.hi_s + 0.5 * self.frame, 0.0005)
-        mine = _along(turn.left, t)
+        mine = along(turn.left, t)
         reached: list[tuple[float, int]] = []
         for other, trail in self.trails.items():
             if other == b or (trail.jumps and trail.jumps[0].t_s < opener.t_s - self.frame):
@@ -397,12 +211,12 @@ class Explainer:
         mine_on = (
             np.tile(self.trails[jump.ball].rest, (len(t), 1))
             if jump.departs and not self._moved(jump)
-            else _along(jump.left, t)
+            else along(jump.left, t)
         )
         if answering:
             first = min(answering, key=lambda j: j.t_s)
             theirs_on = (
-                np.tile(them.rest, (len(t), 1)) if first.departs and first is them.jumps[0] else _along(first.left, t)
+                np.tile(them.rest, (len(t), 1)) if first.departs and first is them.jumps[0] else along(first.left, t)
             )
         else:
             theirs_on = them.at(t)

@@ -11,10 +11,11 @@ from calibration.table import Table
 from tracking import motion, noise, pockets
 from tracking.amend import Amender, Trial
 from tracking.checks import meetings, needless, overlooked, weigh
-from tracking.impacts import Explainer, Trail, begins_at_rest, jumps_of, rests, tidy
+from tracking.impacts import Explainer
 from tracking.joint import Fit, Kink, Path, sample, solve, stop_time
 from tracking.kinks import cut, resting_piece, shifted
 from tracking.observations import Floats
+from tracking.trails import Trail, begins_at_rest, jumps_of, rests, tidy
 from tracking.trials import candidates, explanations, squeezes, swaps
 
 LEAD_S = 0.25  # looks kept before a ball starts and after it stops
