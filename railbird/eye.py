@@ -68,7 +68,8 @@ class Eye:
     ----------
     calibration : where the table is.
     see : finds balls in a frame, region given in pixels (detector, refinement and evidence together). Where it has a method
-        ``expect`` of the same arguments, it is told of the next frame while this one is worked on.
+        ``expect`` of the same arguments, it is told of the next frame while this one is worked on; where it has a method
+        ``calibrated``, it is told how large balls are.
     """
 
     def __init__(self, calibration: Calibration, see: See) -> None:
@@ -90,6 +91,15 @@ class Eye:
         self._gate = ChangeGate(calibration)
         self._cover = Cover(calibration)
         self._still = Stillness(calibration.table)
+        if hasattr(self._see, "calibrated"):
+            self._see.calibrated(self._radius_at)
+
+    def _radius_at(self, pixels: Floats) -> Floats:
+        """(n,) radius in pixels of balls on the table that are seen at ``pixels`` (n, 2); NaN above the horizon."""
+        camera, radius = self.calibration.camera, self.calibration.table.ball_radius
+        xy = camera.unproject(pixels, radius)
+        expected = camera.ball_radius_px(np.nan_to_num(xy), radius)
+        return np.where(np.isfinite(xy).all(axis=1), expected, np.nan)
 
     def expect(self, frame: Frame) -> None:
         """The next frame, already here: while balls move it will be looked at, so that may begin."""

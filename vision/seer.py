@@ -7,6 +7,7 @@ the table, and a look costs what it has pixels.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vision import identity, sizes, yolo
-from vision.detections import Detections
+from vision.detections import Detections, Floats
 from vision.refine import refine
 
 if TYPE_CHECKING:
@@ -54,8 +55,13 @@ class Seer:
         self._pixels = pixels
         self._needed: deque[float] = deque(maxlen=PATIENCE)
         self._waited = 0
+        self._radius_at: Callable[[Floats], Floats] | None = None
         self._beside = ThreadPoolExecutor(1, thread_name_prefix="detector")
         self._begun: deque[tuple[Frame, yolo.Region | None, Future[Detections]]] = deque(maxlen=2)
+
+    def calibrated(self, radius_at: Callable[[Floats], Floats] | None) -> None:
+        """From now on ``radius_at`` tells the radius of a ball seen at pixels (n, 2); None: the balls tell it among themselves."""
+        self._radius_at = radius_at
 
     def expect(self, frame: Frame, region: yolo.Region | None = None) -> None:
         """Begin to look at a frame that will be asked for next; the network runs beside what is done to the one before."""
@@ -75,7 +81,7 @@ class Seer:
             self._settle()
             first = self.detect(frame.image, region)
         image = frame.image
-        found = self._finish(image, first)
+        found = self._finish(image, first, self._radius_at)
         self._adapt(found, region or (0, 0, image.shape[1], image.shape[0]))
         return found
 
@@ -86,9 +92,16 @@ class Seer:
         self._settle()
         return self._finish(image, self.detect(image, region, pixels))
 
-    def _finish(self, image: npt.NDArray[np.uint8], first: Detections) -> Detections:
+    def _finish(
+        self,
+        image: npt.NDArray[np.uint8],
+        first: Detections,
+        radius_at: Callable[[Floats], Floats] | None = None,
+    ) -> Detections:
         """Refinement, evidence and sizes for what the detector found."""
-        found = sizes.weigh(self.identify(image, refine(image, first)))
+        fine = refine(image, first)
+        expected = None if radius_at is None else radius_at(fine.centre)
+        found = sizes.weigh(self.identify(image, fine), expected)
         return found[found.score > self.doubtful]
 
     def _adapt(self, found: Detections, region: yolo.Region) -> None:

@@ -41,10 +41,19 @@ def _weighted_median(value: Floats, weight: Floats) -> float:
     return float(value[order][np.searchsorted(share, share[-1] / 2)])
 
 
-def weigh(found: Detections) -> Detections:
-    """The same detections with scores lowered where the size does not fit in with the others."""
-    expected = expected_radius(found)
+def weigh(found: Detections, expected: Floats | None = None) -> Detections:
+    """The same detections with scores lowered where the size does not fit in with the others.
+
+    Parameters
+    ----------
+    found : the balls.
+    expected : (n,) radius that a ball there has by a calibrated camera, pixels, NaN where none can be; where not given, the
+        others tell. Diamonds and triangles on the cloth can outnumber the balls, so a camera knows better.
+    """
+    if expected is None:
+        expected = expected_radius(found)
     if expected is None:
         return found
-    off = np.maximum(np.abs(np.log(found.radius / expected)) - FREE, 0) / SPREAD
-    return found.with_(score=found.score * np.exp(-0.5 * off**2))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        off = np.maximum(np.abs(np.log(found.radius / expected)) - FREE, 0) / SPREAD
+    return found.with_(score=found.score * np.exp(-0.5 * np.nan_to_num(off) ** 2))

@@ -124,3 +124,19 @@ def test_of_a_ball_found_twice_the_surer_place_stays() -> None:
     kept = apart(xy, np.array([0.2, 0.5, 0.7, 0.3]), 0.6 * 0.05715)
     assert kept.tolist() == [False, True, True, True]
     assert apart(np.zeros((0, 2)), np.zeros(0), 0.03).shape == (0,)
+
+
+def test_the_eye_says_how_large_balls_are() -> None:
+    view = oblique(640, 360)
+    told = []
+
+    class Listening(Watcher):
+        def calibrated(self, radius_at) -> None:
+            told.append(radius_at)
+
+    Eye(view, Listening(view, rolling))
+    radius = view.table.ball_radius
+    places = np.array([[0.3, 0.3], [0.6, 2.2]])
+    seen = view.camera.project(places, radius)
+    np.testing.assert_allclose(told[0](seen), view.camera.ball_radius_px(places, radius), rtol=1e-6)
+    assert np.isnan(told[0](np.array([[320.0, -5000.0]]))).all()
