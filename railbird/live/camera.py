@@ -248,6 +248,7 @@ class _Watch:
         self._covered_since: float | None = None
         self._balls_at = -1e9
         self._rack_known = False
+        self._rack_stands = False
         self._rack_due = True
         self._expected = -1
         self._rate: deque[float] = deque(maxlen=90)
@@ -360,15 +361,23 @@ class _Watch:
     _last_moving = 0.0
 
     def _see_rack(self, looks: list[Observation]) -> list[Observation]:
-        """The first rack tells which end is the foot; turn the table round, and the looks, if it stands at the end called head."""
-        if self._rack_known or self.eye.moving or not self.desk.rack_due:
+        """Where a rack is due: once it stands and the hands are gone, tracks begin anew; what was carried there is no shot.
+
+        The first rack also tells which end is the foot: the table is turned, and the looks, if it stands at the end called head.
+        """
+        if not self.desk.rack_due:
+            self._rack_stands = False
+            return looks
+        if self._rack_stands or self.eye.moving or self.eye.covered >= COVERED:
             return looks
         y = next((y for look in looks if (y := find_rack(look, self.stage.calibration)) is not None), None)
         if y is None:
             return looks
-        self._rack_known = True
+        self._rack_stands = True
         table = self.stage.calibration.table
-        if y >= table.centre_string:
+        known, self._rack_known = self._rack_known, True
+        if known or y >= table.centre_string:
+            self._new_watcher()
             return looks
         log.info("the rack stands at the other end: head and foot exchanged")
         self.stage.calibration = self.stage.calibration.turned()

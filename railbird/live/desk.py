@@ -17,7 +17,7 @@ from railbird.live.access import Visitor
 from railbird.live.catalogue import phrase
 from railbird.live.clock import ShotClock
 from railbird.live.config import Club
-from railbird.live.fitting import only_moved
+from railbird.live.fitting import being_racked, only_moved
 from railbird.live.hub import Hub
 from railbird.live.metrics import Metrics
 from railbird.live.seen import CameraState, SeenShot
@@ -187,8 +187,9 @@ class Desk:
                 return None
             if session.over:
                 return None
-            if only_moved(seen.shot):
-                log.info("a ball stirred at %.1f s; no stroke", seen.shot.start_s)
+            racked_by_hand = being_racked(session.state, seen.shot, session.table, session.game)
+            if racked_by_hand or only_moved(seen.shot):
+                log.info("balls were moved at %.1f s; no stroke", seen.shot.start_s)
                 session.remark("camera", {"unruled": {"start_s": round(seen.shot.start_s, 3), "why": "no stroke"}})
                 return None
             took, self._took = self._took, None

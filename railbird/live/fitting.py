@@ -6,15 +6,17 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from calibration.table import Table
 from railbird.script import KEY_BALL, looks_racked
 from referee.match import Match
 from referee.state import State
 from referee.terms import Game, Option
-from tracking.events import Shot, Strike
+from tracking.events import Contact, Shot, Strike
 
 #: Choices that a rack being set up answers by itself.
 SET_UP = (Option.RERACK_SELF, Option.RERACK_OTHER, Option.REBREAK)
 STRAYED_M = 0.006  # a ball at rest that is seen this far from where it lay has been moved
+SURE_STROKE = 0.9
 MOST = 0.8  # of the balls have to be there for a rack
 
 Remarks = list[dict[str, Any]]
@@ -51,6 +53,21 @@ def fit_rack(match: Match, shot: Shot) -> tuple[dict[str, Any] | None, Remarks]:
 def only_moved(shot: Shot) -> bool:
     """Whether one object ball stirred and nothing else came of it: a hand, a sleeve, a rack being pressed; no stroke."""
     return bool(shot.events) and all(isinstance(event, Strike) and event.ball != 0 for event in shot.events)
+
+
+def being_racked(state: State, shot: Shot, table: Table, game: Game) -> bool:
+    """Whether a break is due and balls moved, but no rack stood: they were carried there by hand.
+
+    Where few balls lie there, the break may have been missed: then a whole stroke at the cue ball is one.
+    """
+    if not state.is_break or game is Game.STRAIGHT_POOL or not shot.start:
+        return False
+    if looks_racked({str(ball): at for ball, at in shot.start.items()}, table, game.value):
+        return False
+    few = len(shot.start) < MOST * (len(state.on_table) - 1)
+    struck = any(isinstance(e, Strike) and e.ball == 0 and e.p >= SURE_STROKE for e in shot.events)
+    met = any(isinstance(e, Contact) and 0 in e.balls for e in shot.events)
+    return not (few and struck and met and not shot.partial)
 
 
 def strayed(state: State, shot: Shot) -> Remarks:

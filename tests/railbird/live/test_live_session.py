@@ -347,3 +347,27 @@ def test_an_object_ball_that_stirs_is_no_shot(tmp_path: Path) -> None:
     missed = Player().shot()
     assert things.desk.on_shot(missed) is not None
     assert session.shots == 2
+
+
+def test_balls_carried_to_the_rack_are_no_shot(tmp_path: Path) -> None:
+    things = parts(tmp_path)
+    session = things.desk.session
+    assert session is not None
+    carried = Player()
+    carried.places = spread(range(16))
+    assert things.desk.on_shot(carried.shot(hit(3), rail(3))) is None
+    half_there = Player()
+    half_there.places = spread(range(9))
+    assert things.desk.on_shot(half_there.shot(rail(3))) is None  # nothing was struck with the cue ball
+    assert session.shots == 0
+    assert things.desk.on_shot(Player().break_shot((3, "foot-left"))) is not None
+    assert not session.state.is_break
+
+
+def test_a_rack_taken_up_in_the_middle_is_played_on(tmp_path: Path) -> None:
+    things = parts(tmp_path)
+    player = Player()
+    player.places = spread([0, 1, 5, 8, 12])
+    assert things.desk.on_shot(player.shot(hit(1), rail(1))) is not None
+    assert things.desk.session is not None
+    assert not things.desk.session.state.is_break
