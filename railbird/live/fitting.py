@@ -70,6 +70,15 @@ def being_racked(state: State, shot: Shot, table: Table, game: Game) -> bool:
     return not (few and struck and met and not shot.partial)
 
 
+def forget_hands(facts: dict[str, Any]) -> None:
+    """Take out of a break's facts that a ball was touched before it: until the stroke, hands set the rack and the cue ball."""
+    facts["observed"] = [code for code in facts.get("observed", ()) if code != "touched-ball"]
+    suspected = {code: p for code, p in facts.get("suspected", {}).items() if code != "touched-ball"}
+    facts.pop("suspected", None)
+    if suspected:
+        facts["suspected"] = suspected
+
+
 def strayed(state: State, shot: Shot) -> Remarks:
     """Balls that lie elsewhere than the shot before left them: somebody moved them (3.6), or a bump did."""
     if state.choice is not None or state.is_break:

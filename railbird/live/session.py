@@ -161,6 +161,8 @@ class Session:
             state = self._ready()
             taken = to_script(seen.shot, state.on_table, self._match.options.table)
             facts = dict(taken.facts)
+            if state.is_break:
+                fitting.forget_hands(facts)
             remarks += [{"code": "left-out", "what": what} for what in taken.left_out]
             facts["call"], facts["claim"] = self._pending.call, self._pending.claim
             if facts["claim"] is None:

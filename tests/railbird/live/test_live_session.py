@@ -371,3 +371,24 @@ def test_a_rack_taken_up_in_the_middle_is_played_on(tmp_path: Path) -> None:
     assert things.desk.on_shot(player.shot(hit(1), rail(1))) is not None
     assert things.desk.session is not None
     assert not things.desk.session.state.is_break
+
+
+def test_hands_at_the_rack_before_a_break_are_no_foul(tmp_path: Path) -> None:
+    things = parts(tmp_path)
+    session = things.desk.session
+    assert session is not None
+    player = Player()
+    touched = player.break_shot((3, "foot-left"))
+    touched = replace(
+        touched, shot=replace(touched.shot, observed=("touched-ball",), suspected={"touched-ball": 0.4, "push": 0.3})
+    )
+    assert things.desk.on_shot(touched) is not None
+    assert session.shot_facts()[0]["observed"] == []
+    assert session.shot_facts()[0]["suspected"] == {"push": 0.3}
+    assert session.state.shooter == 0
+    later = player.pot(1)
+    later = replace(later, shot=replace(later.shot, observed=("touched-ball",)))
+    assert things.desk.on_shot(later) is not None  # after the break it is one
+    ruling = session.ruling_of(2)
+    assert ruling is not None
+    assert ruling["enforced"] == "touched-ball"
