@@ -16,7 +16,7 @@ from tracking.events import Contact, Shot, Strike
 #: Choices that a rack being set up answers by itself.
 SET_UP = (Option.RERACK_SELF, Option.RERACK_OTHER, Option.REBREAK)
 STRAYED_M = 0.006  # a ball at rest that is seen this far from where it lay has been moved
-SURE_STROKE = 0.9
+STROKE, MET = 0.5, 0.3  # probabilities of strike and contact from which balls were played, not carried
 MOST = 0.8  # of the balls have to be there for a rack
 
 Remarks = list[dict[str, Any]]
@@ -56,18 +56,17 @@ def only_moved(shot: Shot) -> bool:
 
 
 def being_racked(state: State, shot: Shot, table: Table, game: Game) -> bool:
-    """Whether a break is due and balls moved, but no rack stood: they were carried there by hand.
+    """Whether a break is due and balls moved, but no rack stood and no stroke is to be seen: they were carried there.
 
-    Where few balls lie there, the break may have been missed: then a whole stroke at the cue ball is one.
+    Where a stroke is, a rack that was not seen well, or a break that was missed, must not hold up the match.
     """
     if not state.is_break or game is Game.STRAIGHT_POOL or not shot.start:
         return False
     if looks_racked({str(ball): at for ball, at in shot.start.items()}, table, game.value):
         return False
-    few = len(shot.start) < MOST * (len(state.on_table) - 1)
-    struck = any(isinstance(e, Strike) and e.ball == 0 and e.p >= SURE_STROKE for e in shot.events)
-    met = any(isinstance(e, Contact) and 0 in e.balls for e in shot.events)
-    return not (few and struck and met and not shot.partial)
+    struck = any(isinstance(e, Strike) and e.ball == 0 and e.p >= STROKE for e in shot.events)
+    met = any(isinstance(e, Contact) and 0 in e.balls and e.p >= MET for e in shot.events)
+    return not (struck and met and shot.partial not in ("end", "both"))
 
 
 def forget_hands(facts: dict[str, Any]) -> None:

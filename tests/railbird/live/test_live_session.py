@@ -355,13 +355,22 @@ def test_balls_carried_to_the_rack_are_no_shot(tmp_path: Path) -> None:
     assert session is not None
     carried = Player()
     carried.places = spread(range(16))
-    assert things.desk.on_shot(carried.shot(hit(3), rail(3))) is None
+    assert things.desk.on_shot(carried.shot(hit(3, p=0.1), rail(3))) is None
     half_there = Player()
     half_there.places = spread(range(9))
-    assert things.desk.on_shot(half_there.shot(rail(3))) is None  # nothing was struck with the cue ball
+    assert things.desk.on_shot(half_there.shot(rail(3))) is None  # the cue ball met nothing
+    cut_off = half_there.shot(hit(3), rail(3), partial="end")
+    assert things.desk.on_shot(cut_off) is None
     assert session.shots == 0
     assert things.desk.on_shot(Player().break_shot((3, "foot-left"))) is not None
     assert not session.state.is_break
+
+
+def test_a_rack_that_was_not_seen_well_does_not_hold_up_the_match(tmp_path: Path) -> None:
+    things = parts(tmp_path)
+    player = Player()
+    player.places = spread(range(16))
+    assert things.desk.on_shot(player.shot(hit(3), rail(3))) is not None
 
 
 def test_a_rack_taken_up_in_the_middle_is_played_on(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ import numpy as np
 
 from railbird.live.camera import LiveCamera
 from railbird.live.seen import CameraState
+from railbird.live.service import log_to_stderr
 from tests.railbird.live.evening.film import name_of, read_truth
 from tests.railbird.live.rig import club, parts
 
@@ -75,6 +76,7 @@ def main() -> None:
     parser.add_argument("--shots", type=int, default=12)
     parser.add_argument("--film", type=Path, help="where the joined film is kept")
     given = parser.parse_args()
+    log_to_stderr()
     with tempfile.TemporaryDirectory() as made:
         film = given.film or Path(made) / "joined.mp4"
         if not film.exists():
@@ -82,6 +84,8 @@ def main() -> None:
         before, began, used = os.getloadavg()[0], time.monotonic(), time.process_time()
         found, counts = measure(film, Path(made))
         share = (time.process_time() - used) / (time.monotonic() - began)
+    if not found:
+        raise SystemExit(f"no shot was ruled on; {counts}")
     print(
         f"{len(found)} rulings: median {np.median(found):.2f} s, p95 {np.percentile(found, 95):.2f} s, most {max(found):.2f} s;"
         f" load {before:.1f} before, {os.getloadavg()[0]:.1f} after, {share:.2f} cores used; {counts}"
