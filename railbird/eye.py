@@ -47,6 +47,19 @@ def to_table(calibration: Calibration, detections: Detections) -> tuple[Floats, 
     return xy, cov
 
 
+def tell_sizes(see: See, calibration: Calibration) -> None:
+    """Tell who looks, where it wants to know, how large balls on this table are in its pictures."""
+    camera, radius = calibration.camera, calibration.table.ball_radius
+
+    def radius_at(pixels: Floats) -> Floats:
+        xy = camera.unproject(pixels, radius)
+        return np.where(np.isfinite(xy).all(axis=1), camera.ball_radius_px(np.nan_to_num(xy), radius), np.nan)
+
+    listen = getattr(see, "calibrated", None)
+    if listen is not None:
+        listen(radius_at)
+
+
 def apart(xy: Floats, score: Floats, least: float) -> npt.NDArray[np.bool_]:
     """(n,) whether a place is kept: of two that are nearer to each other than ``least`` metres the surer one is.
 
@@ -91,15 +104,7 @@ class Eye:
         self._gate = ChangeGate(calibration)
         self._cover = Cover(calibration)
         self._still = Stillness(calibration.table)
-        if hasattr(self._see, "calibrated"):
-            self._see.calibrated(self._radius_at)
-
-    def _radius_at(self, pixels: Floats) -> Floats:
-        """(n,) radius in pixels of balls on the table that are seen at ``pixels`` (n, 2); NaN above the horizon."""
-        camera, radius = self.calibration.camera, self.calibration.table.ball_radius
-        xy = camera.unproject(pixels, radius)
-        expected = camera.ball_radius_px(np.nan_to_num(xy), radius)
-        return np.where(np.isfinite(xy).all(axis=1), expected, np.nan)
+        tell_sizes(self._see, calibration)
 
     def expect(self, frame: Frame) -> None:
         """The next frame, already here: while balls move it will be looked at, so that may begin."""

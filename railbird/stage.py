@@ -15,7 +15,7 @@ from calibration.find import find_table
 from calibration.result import Calibration
 from calibration.size import size_from_balls
 from calibration.watch import Watch
-from railbird.eye import Eye, See, to_table
+from railbird.eye import Eye, See, tell_sizes, to_table
 from vision.change import table_region
 from vision.video import Frame
 
@@ -173,6 +173,9 @@ def _still(batch: list[Frame]) -> list[Frame]:
 def _sized(calibration: Calibration, pictures: list[Frame], see: See) -> Calibration:
     """The size that the balls' apparent diameter tells; the assumed one where they do not tell it surely."""
     centres, radii = [], []
+    tell_sizes(
+        see, calibration
+    )  # of the assumed size: a third more or less is still taken for a ball, a diamond is not
     for frame in pictures:
         found = see(frame, table_region(calibration))
         found = found[found.score > 0.5]
