@@ -175,6 +175,8 @@ class Tracker:
             fastest = np.where(cue, associate.FAST, max(2.0 * speed + 1.0, 3.0))
             far = associate.reach(np.array([live[i].mean[:2] for i in left_t]), since, z[left_d], fastest)
             far += 2 * like[np.ix_(left_t, left_d)]
+            # what was seen there before, faintly, is a mark: a ball that is missed has not flown to it
+            far[:, self.marks.known(z[left_d])] = np.inf
             again, _, _ = associate.assign(far, missed=18.0)
             for i, k in again:
                 track, d = live[left_t[i]], left_d[k]

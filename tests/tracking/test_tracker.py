@@ -128,3 +128,25 @@ def test_a_ball_comes_to_rest_for_a_slow_camera_too(rate: float) -> None:
         "resting",
         "resting",
     ]
+
+
+def test_a_ball_that_is_missed_has_not_flown_to_a_mark() -> None:
+    """A chalk on the rail is seen faintly all the time, and surer just when the struck cue ball is too blurred to be seen."""
+    tracker = Tracker(TABLE)
+    chalk, cue, other = (1.36, 0.08), (0.11, 0.63), (0.6, 1.9)
+    score = np.array([0.9, 0.9, 0.1])
+    for k in range(30):
+        step = look(k * 0.04, [cue, other, chalk], [0, 5, 1])
+        tracker.step(Observation(step.t_s, step.xy, step.cov, score, step.evidence))
+    for k in range(30, 34):
+        step = look(k * 0.04, [other, chalk], [5, 1])
+        tracker.step(Observation(step.t_s, step.xy, step.cov, np.array([0.9, 0.3]), step.evidence))
+    struck = next(t for t in tracker.tracks if t.evidence.argmax() == 0)
+    assert np.hypot(*(struck.mean[:2] - cue)) < 0.02
+    for k in range(34, 40):
+        step = look(k * 0.04, [(0.6, 1.74 - 0.01 * k), other, chalk], [0, 5, 1])
+        tracker.step(Observation(step.t_s, step.xy, step.cov, np.array([0.9, 0.9, 0.3]), step.evidence))
+    tracker.stitch(1.0)
+    struck = next(t for t in tracker.tracks if t.evidence.argmax() == 0)
+    assert struck.looks[0][1:3] == pytest.approx(cue)
+    assert struck.looks[-1][1] == pytest.approx(0.6)
