@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 
@@ -15,6 +16,8 @@ def main() -> int:
         from railbird.adjudicate import main as adjudicate
 
         return adjudicate(sys.argv[2:])
+    # Our matrices are small: a second BLAS thread only spins beside the decoder. Read when NumPy is first imported.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from railbird.cli import main as rest
 
     return rest() or 0
