@@ -43,6 +43,7 @@ STRING_MARGIN_M = 0.012
 #: A stroke at an object ball, or a cue ball that nobody saw struck, is as likely a mix-up of two balls' numbers.
 STRUCK_OBJECT_BALL = 0.5
 NUMBER_SURE = 0.995
+UNSEEN_AT_RAIL = 0.2  # probability that a ball which nobody sees met a rail in a shot without any other
 RACK_REACH_M = 0.36  # from the foot spot to the farthest ball of a full triangle, with room
 
 
@@ -212,7 +213,7 @@ class Fold:
     def line(self, shot: Mapping[str, Any]) -> dict[str, Any]:
         """The script object of a shot: its facts, without what the rules do not know of."""
         on = self.referee.state.on_table
-        line: dict[str, Any] = {"call": self._call(shot), "events": list(self._events(shot, on))}
+        line: dict[str, Any] = {"call": self._call(shot), "events": [*self._events(shot, on), *self._unseen(shot, on)]}
         for key in ("observed", "suspected", "claim", "clock_s", "extension"):
             if shot.get(key):
                 line[key] = shot[key]
@@ -271,6 +272,24 @@ class Fold:
                 if event.get(key):
                     row[key] = event[key]
             yield row
+
+    def _unseen(self, shot: Mapping[str, Any], on: Iterable[int]) -> Iterable[dict[str, Any]]:
+        """What a ball that lies on the table but was not seen in this shot may have done: met a rail, for all anybody saw.
+
+        It is no event of the shot; it keeps the referee from being sure that no rail was met (a blue ball at the cushion of a
+        blue table was hit, and the shot ruled a foul).
+        """
+        start = shot.get("start") or {}
+        missing = sorted(set(on) - {int(ball) for ball in start})
+        met = [float(e["t_s"]) for e in shot["events"] if e["kind"] == "contact" and 0 in e["balls"]]
+        if (
+            start
+            and met
+            and missing
+            and len(start) < len(set(on))
+            and not any(e["kind"] == "rail" for e in shot["events"])
+        ):
+            yield {"t_s": max(met) + 0.1, "kind": "rail", "ball": missing[-1], "rail": "foot", "p": UNSEEN_AT_RAIL}
 
     def _places(self, places: Mapping[str, Sequence[float]], on: Iterable[int]) -> dict[str, list[float]]:
         on = set(on)

@@ -192,3 +192,19 @@ def test_what_a_person_said_lies_there_stands() -> None:
     assert rule(match)["shots"][0]["ruling"]["enforced"] == "wrong-ball-first"
     told = rule(match, setup={"break": False, "on_table": [0, 2, 5, 9]})
     assert told["shots"][0]["ruling"]["enforced"] is None
+
+
+def test_no_rail_is_not_called_while_a_ball_on_the_table_is_not_seen() -> None:
+    match = a_match(0.03)
+    shot = match["shots"][1]
+    first = next(e for e in shot["events"] if e["kind"] == "contact" and 0 in e["balls"])
+    legal = {"balls": [0, 2]}
+    shot["events"] = [e for e in shot["events"] if e["kind"] == "strike"] + [{**first, **legal}]
+    seen = rule(match)["shots"][1]["ruling"]
+    assert seen["enforced"] == "no-rail"
+    hidden = max(ball for ball in shot["start"] if ball not in ("0", "2"))
+    del shot["start"][hidden]
+    doubted = rule(match)["shots"][1]["ruling"]
+    assert doubted["enforced"] is None
+    assert doubted["needs_referee"]
+    assert doubted["alternative"]["enforced"] == "no-rail"
