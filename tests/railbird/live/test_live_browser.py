@@ -252,6 +252,10 @@ def test_nothing_serious_for_those_who_do_not_see_well(served: Served, opened: A
             else f"{served.url}/join?to=wall#{served.parts.access.codes[role]}"
         )
         page = opened(where).page
+        # words come after the page: a busy machine takes its time, a button that never gets its name fails here
+        page.wait_for_function(
+            "[...document.querySelectorAll('button')].every(b => b.textContent.trim() || b.ariaLabel || b.title)"
+        )
         page.wait_for_timeout(700)
         page.keyboard.press("Escape")
         found = axe.run(page, options={"resultTypes": ["violations"]}).response["violations"]
