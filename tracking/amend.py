@@ -279,11 +279,11 @@ class Amender:
                 sketch = sketch.without(kink)
         return sketch
 
-    def settle(self, sketch: Sketch, prior: tuple[float, float, float, float]) -> Fit:
+    def settle(self, sketch: Sketch, prior: tuple[float, float, float, float], again: int = 0) -> Fit:
         """The whole of a sketch fitted together, from where it is."""
         return solve(
             sketch.paths, sketch.kinks, radius=self.table.ball_radius, exposure_s=self.exposure, prior=prior,
-            loose_s=0.7 * self.frame,
+            loose_s=0.7 * self.frame, again=again,
         )  # fmt: skip
 
     def attempt(self, sketch: Sketch, trial: Trial) -> Sketch | None:

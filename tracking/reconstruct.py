@@ -9,7 +9,7 @@ import numpy as np
 
 from calibration.table import Table
 from tracking import motion, noise, pockets
-from tracking.amend import Amender, Trial
+from tracking.amend import Amender, Sketch, Trial
 from tracking.checks import meetings, needless, overlooked, weigh
 from tracking.impacts import Explainer
 from tracking.joint import Fit, Kink, Path, sample, solve, stop_time
@@ -129,6 +129,7 @@ def reconstruct(
     for b, trail in trails.items():
         if b not in kept and np.isfinite(trail.end_s):
             before = looks[b].times < begin_s - 0.05
+            before[-1] = False  # gone before anything moved: its last look says where
             kept[b] = (looks[b].times[~before], looks[b].xy[~before], looks[b].cov[~before])
     movers = [b for b in kept if trails[b].moves() or np.isfinite(trails[b].end_s) or any(b in k.balls for k in kinks)]
     fit = _fit(looks, movers, kept, trails, starts, kinks, table, exposure_s, prior, frame)
@@ -221,7 +222,7 @@ def _amended(
             fit = amender.settle(sketch, loose)
         elif not (idle or met or missing):
             break
-    return fit
+    return amender.settle(Sketch.of(fit), (fit.slide, fit.roll, 0.3, 0.02), again=2)
 
 
 def _frame(looks: Mapping[int, Looks], begin_s: float, end_s: float) -> float:
@@ -342,7 +343,9 @@ def _fit(
         if not resting:
             begin = trails[b].pieces[0].begin_s
         paths[b] = Path(b, times, xy, cov, begin, np.array(guesses[b]), bool(resting))
-    return solve(paths, kinks, radius=table.ball_radius, exposure_s=exposure_s, prior=prior, loose_s=0.7 * frame_s)
+    return solve(
+        paths, kinks, radius=table.ball_radius, exposure_s=exposure_s, prior=prior, loose_s=0.7 * frame_s, again=2
+    )
 
 
 def thin(

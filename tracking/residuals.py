@@ -17,6 +17,8 @@ from tracking.motion import Flight, fly
 from tracking.observations import Floats
 
 TAILS = 5.0  # degrees of freedom of the looks' errors
+GAUSSIAN = 1e4
+FIRM_TAILS = 50.0  # the same for the mean of many looks at a ball at rest
 JOIN = 1e-4  # metres, how well the ends of two arcs meet
 DIAMETER = 6e-4  # metres, how well two centres are a diameter apart at a contact
 NOSE = 1.2e-3  # metres, how well the nose lines are known
@@ -95,10 +97,13 @@ class Problem:
         self.x = np.concatenate([self.arcs.ravel(), self.times0, [prior[0], prior[1]]])
         t, z, w = [], [], []
         self.slices: dict[int, slice] = {}
+        self.firm: list[int] = []  # rows that stand for many looks at rest: such a place is no outlier
         at = 0
         for b, path in paths.items():
             n = len(path.times)
             self.slices[b] = slice(at, at + n)
+            if path.resting and n:
+                self.firm.append(at)
             at += n
             t.append(path.times)
             z.append(path.xy)
@@ -123,7 +128,7 @@ class Problem:
         )
         self.walls = np.array([kink.wall for kink in kinks if kink.wall is not None], dtype=float).reshape(-1, 3)
         self.kind = np.array([kink.kind for kink in kinks])
-        self.tails = 1e4  # nearly Gaussian at first: from a poor guess the looks must pull
+        self.tails = GAUSSIAN  # nearly Gaussian at first: from a poor guess the looks must pull
         self.rest_arcs = np.array([self.first[b] for b, path in paths.items() if path.resting], dtype=int)
         self.begun_arcs = np.array([self.first[b] for b, path in paths.items() if not path.resting], dtype=int)
 
@@ -183,10 +188,10 @@ class Problem:
         pull = np.einsum("nij,nj->ni", inv, res)
         m2 = np.einsum("ni,ni->n", pull, res)
         self.m2 = m2
-        weight = (self.tails + 2) / (self.tails + m2)
-        cost += float(((self.tails + 2) * np.log1p(m2 / self.tails)).sum()) + float(
-            np.log(np.linalg.det(cov) / 1e-12).sum()
-        )
+        tails = np.full(len(m2), self.tails)
+        tails[self.firm] = max(self.tails, FIRM_TAILS)
+        weight = (tails + 2) / (tails + m2)
+        cost += float(((tails + 2) * np.log1p(m2 / tails)).sum()) + float(np.log(np.linalg.det(cov) / 1e-12).sum())
         if derive and len(self.t):
             left = np.einsum("nij,nik->njk", inv, flight.dx) * weight[:, None, None]
             blocks = np.einsum("nji,njk->nik", flight.dx, left)
