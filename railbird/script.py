@@ -43,7 +43,8 @@ STRING_MARGIN_M = 0.012
 #: A stroke at an object ball, or a cue ball that nobody saw struck, is as likely a mix-up of two balls' numbers.
 STRUCK_OBJECT_BALL = 0.5
 NUMBER_SURE = 0.995
-UNSEEN_AT_RAIL = 0.2  # probability that a ball which nobody sees met a rail in a shot without any other
+UNSEEN_AT_RAIL = 0.2  # probability that a ball of which too little was seen met a rail in a shot without any other
+ELSEWHERE_M = 0.008  # metres between a ball's places before and after a shot that are no noise
 RACK_REACH_M = 0.36  # from the foot spot to the farthest ball of a full triangle, with room
 
 
@@ -274,22 +275,26 @@ class Fold:
             yield row
 
     def _unseen(self, shot: Mapping[str, Any], on: Iterable[int]) -> Iterable[dict[str, Any]]:
-        """What a ball that lies on the table but was not seen in this shot may have done: met a rail, for all anybody saw.
+        """What a ball may have done for all anybody saw: met a rail, where it lies on the table but was not seen in this shot,
+        or lies elsewhere after it though nothing is told of it.
 
         It is no event of the shot; it keeps the referee from being sure that no rail was met (a blue ball at the cushion of a
         blue table was hit, and the shot ruled a foul).
         """
-        start = shot.get("start") or {}
-        missing = sorted(set(on) - {int(ball) for ball in start})
+        start, end = shot.get("start") or {}, shot.get("end") or {}
         met = [float(e["t_s"]) for e in shot["events"] if e["kind"] == "contact" and 0 in e["balls"]]
-        if (
-            start
-            and met
-            and missing
-            and len(start) < len(set(on))
-            and not any(e["kind"] == "rail" for e in shot["events"])
-        ):
-            yield {"t_s": max(met) + 0.1, "kind": "rail", "ball": missing[-1], "rail": "foot", "p": UNSEEN_AT_RAIL}
+        if not start or not met or any(e["kind"] == "rail" for e in shot["events"]):
+            return
+        told = mentioned(shot)
+        doubtful = sorted(set(on) - {int(ball) for ball in start}) if len(start) < len(set(on)) else []
+        doubtful += [
+            int(ball)
+            for ball, at in start.items()
+            if ball in end and int(ball) not in told and math.dist(at, end[ball]) > ELSEWHERE_M
+        ]
+        if doubtful:
+            ball = doubtful[-1]
+            yield {"t_s": max(met) + 0.1, "kind": "rail", "ball": ball, "rail": "foot", "p": UNSEEN_AT_RAIL}
 
     def _places(self, places: Mapping[str, Sequence[float]], on: Iterable[int]) -> dict[str, list[float]]:
         on = set(on)

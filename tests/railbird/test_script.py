@@ -194,17 +194,30 @@ def test_what_a_person_said_lies_there_stands() -> None:
     assert told["shots"][0]["ruling"]["enforced"] is None
 
 
-def test_no_rail_is_not_called_while_a_ball_on_the_table_is_not_seen() -> None:
+def without_rails() -> tuple[dict[str, Any], dict[str, Any]]:
+    """A match and its second shot: the cue ball met the 2, nothing reached a rail, all others lie where they lay."""
     match = a_match(0.03)
     shot = match["shots"][1]
     first = next(e for e in shot["events"] if e["kind"] == "contact" and 0 in e["balls"])
-    legal = {"balls": [0, 2]}
-    shot["events"] = [e for e in shot["events"] if e["kind"] == "strike"] + [{**first, **legal}]
-    seen = rule(match)["shots"][1]["ruling"]
-    assert seen["enforced"] == "no-rail"
+    shot["events"] = [e for e in shot["events"] if e["kind"] == "strike"] + [{**first, "balls": [0, 2]}]
+    shot["end"] |= {ball: at for ball, at in shot["start"].items() if ball not in ("0", "2")}
+    assert rule(match)["shots"][1]["ruling"]["enforced"] == "no-rail"
+    return match, shot
+
+
+def test_no_rail_is_not_called_while_a_ball_on_the_table_is_not_seen() -> None:
+    match, shot = without_rails()
     hidden = max(ball for ball in shot["start"] if ball not in ("0", "2"))
     del shot["start"][hidden]
     doubted = rule(match)["shots"][1]["ruling"]
     assert doubted["enforced"] is None
     assert doubted["needs_referee"]
     assert doubted["alternative"]["enforced"] == "no-rail"
+
+
+def test_no_rail_is_not_called_where_a_ball_was_moved_and_nothing_is_told_of_it() -> None:
+    match, shot = without_rails()
+    moved = max(ball for ball in shot["start"] if ball not in ("0", "2"))
+    x, y = shot["start"][moved]
+    shot["end"][moved] = [x + 0.02, y]
+    assert rule(match)["shots"][1]["ruling"]["enforced"] is None
