@@ -25,6 +25,7 @@ BEFORE_S = 0.8  # looks kept from before the first motion
 LONGEST_S = 60.0  # a shot longer than this is cut
 BLIND_S = 1.0  # between two looks; longer, and what happened is not known
 REPLACED_S = 0.6  # motion longer than this, before all balls lay elsewhere, was a shot that was cut off
+TOUCHED_P = 0.6  # that a shift was a touch: rest places of hidden or dark balls err by as much, so a person decides
 TOUCH_KEPT_S = 120.0  # a ball brushed longer ago than this is no matter of the next shot's
 PHANTOM_LOOKS = 8  # a ball that came up from nowhere must be seen so often
 MOST_TRACKS = 48  # dead and alive, that are kept live
@@ -273,13 +274,12 @@ class Recorder:
         end_open = cut or lost or self._gap
         partial: Part = "both" if moved_first and end_open else "start" if moved_first else "end" if end_open else ""
         suspected = {} if verdict.opener is None else suspicions(reading, verdict.opener, self.table)
-        observed: tuple[str, ...] = ()
         if fresh and self._touched_s is not None and verdict.start_s - self._touched_s < TOUCH_KEPT_S:
-            observed = ("touched-ball",)
+            suspected = {**suspected, "touched-ball": TOUCHED_P}
         if fresh:
             self._touched_s = None
         end = max(reading.end_s, verdict.start_s)
-        return RawShot(reading, verdict.start_s, end, verdict.opener, partial, observed, suspected)
+        return RawShot(reading, verdict.start_s, end, verdict.opener, partial, (), suspected)
 
     def _no_shot(self, kind: str, reading: Reading, begin: float, t_s: float) -> None:
         fell = [b for b in reading.movers if b in self._hanging and b in reading.drops]

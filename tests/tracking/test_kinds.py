@@ -115,7 +115,9 @@ def after(seconds: float, before: dict[int, object]) -> Analysis:
 def test_a_brushed_ball_is_told_to_the_next_shot() -> None:
     found = after(5.0, {11: lambda t: glide(t, 2.0, (0.95, 0.4), (0.97, 0.43), 0.25)})
     assert [b.kind for b in found.between] == ["touched"]
-    assert [s.shot.observed for s in found.shots] == [("touched-ball",)]
+    (shot,) = [s.shot for s in found.shots]
+    assert 0.3 < shot.suspected["touched-ball"] < 0.9
+    assert shot.observed == ()
 
 
 @pytest.mark.parametrize("placed", [(0.3, 0.3), (0.9, 0.6)])
@@ -125,7 +127,7 @@ def test_a_cue_ball_in_hand_is_not_touched(placed: tuple[float, float]) -> None:
 
     found = after(5.0, {0: cue})
     assert [b.kind for b in found.between] == ["moved"]
-    assert [s.shot.observed for s in found.shots] == [()]
+    assert ["touched-ball" in s.shot.suspected for s in found.shots] == [False]
 
 
 def test_balls_being_arranged_are_no_shot_and_no_touch() -> None:
