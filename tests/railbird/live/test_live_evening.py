@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,39 +10,22 @@ from typing import Any
 import pytest
 
 from referee.match import Match
+from tests.railbird.live.chromium import CHROMIUM, browser
 from tests.railbird.live.rig import free_port
 from tests.railbird.live.test_live_crash import Process
 
-playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install -e '.[browser]'")
-CHROMIUM = shutil.which("chromium")
+pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install -e '.[browser]'")
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.skipif(CHROMIUM is None, reason="needs Debian's chromium: apt-get install chromium"),
 ]
-EARS = """
-window.spoken = JSON.parse(sessionStorage.getItem('spoken') || '[]');
-const voice = { speak: (u) => { if (u.text) { window.spoken.push(u.text); sessionStorage.setItem('spoken', JSON.stringify(window.spoken)); }
-                setTimeout(() => u.onend && u.onend(), 5); }, cancel: () => {}, getVoices: () => [] };
-Object.defineProperty(window, 'speechSynthesis', { value: voice });
-"""
 SOLIDS, STRIPES = (1, 2, 3, 4, 5, 6, 7), (9, 10, 11, 12, 13, 14, 15)
 
 
 @pytest.fixture
 def pages() -> Iterator[Any]:
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        context = browser.new_context(viewport={"width": 1280, "height": 720})
-        context.add_init_script(EARS)
-
-        def give(url: str) -> Any:
-            page = context.new_page()
-            page.set_default_timeout(60_000)
-            page.goto(url)
-            return page
-
+    with browser() as give:
         yield give
-        browser.close()
 
 
 def call_by_hand(phone: Any, ball: int, pocket: str) -> None:

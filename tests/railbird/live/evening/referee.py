@@ -7,34 +7,25 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import httpx
 
+from tests.railbird.live.chromium import browser
 from tests.railbird.live.evening.stream import Broadcast
 from tests.railbird.live.rig import free_port
 
 ROOT = Path(__file__).parents[4]
-CHROMIUM = shutil.which("chromium")
 READY_S = 240.0  # to find the table, on a machine with other work to do
 RULED_S = 120.0
-#: Records what the wall would speak, over reloads too.
-EARS = """
-window.spoken = JSON.parse(sessionStorage.getItem('spoken') || '[]');
-const voice = { speak: (u) => { if (u.text) { window.spoken.push(u.text); sessionStorage.setItem('spoken', JSON.stringify(window.spoken)); }
-                setTimeout(() => u.onend && u.onend(), 5); }, cancel: () => {}, getVoices: () => [] };
-Object.defineProperty(window, 'speechSynthesis', { value: voice });
-"""
 
 
 class Live:
@@ -82,26 +73,6 @@ def until(true: Callable[[], Any], seconds: float, what: str) -> Any:
             return found
         time.sleep(0.25)
     raise AssertionError(f"after {seconds:.0f} s not so: {what}")
-
-
-@contextmanager
-def browser() -> Iterator[Callable[[str], Any]]:
-    """Opens pages in a headless Chromium; ``page.spoken()`` is what it would have said aloud."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as driver:
-        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        context = chromium.new_context(viewport={"width": 1280, "height": 720})
-        context.add_init_script(EARS)
-
-        def give(url: str) -> Any:
-            page = context.new_page()
-            page.set_default_timeout(60_000)
-            page.goto(url)
-            return page
-
-        yield give
-        chromium.close()
 
 
 @dataclass(slots=True)
