@@ -15,8 +15,8 @@ import av
 import numpy as np
 import pytest
 
-from tests.railbird.live.evening.film import film, name_of, read_truth, whole
 from tests.railbird.live.chromium import CHROMIUM
+from tests.railbird.live.evening.film import film, name_of, read_truth, whole
 from tests.railbird.live.evening.referee import referee, until
 from tests.railbird.live.evening.stream import Broadcast
 from vision.video import open_video
