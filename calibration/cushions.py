@@ -6,6 +6,7 @@ about 5 cm inside it, seen from above as the border between cushion top and bed 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import cv2
@@ -122,12 +123,13 @@ def as_run(camera: Camera, table: Table, rail: str, ridge: Ridge, kind: str, hei
     return EdgeRun(rail, kind, ridge.s, pixels, ridge.offset)
 
 
-def nose_runs(image: Picture, camera: Camera, table: Table, window_m: float) -> list[EdgeRun]:
-    """The nose edge of each rail: of the edges within ``window_m`` of where the camera puts it, the likeliest."""
+def nose_runs(image: Picture, camera: Camera, table: Table, windows: Mapping[str, float]) -> list[EdgeRun]:
+    """The nose edge of some rails: of the edges within so many metres of where the camera puts it, the likeliest."""
     runs = []
     height = table.nose_height
-    for rail in RAILS:
-        wide = ridges(image, camera, table, rail, (-0.03, 0.03), height)
+    for rail, window_m in windows.items():
+        reach = max(0.03, 1.5 * window_m)
+        wide = ridges(image, camera, table, rail, (-reach, reach), height)
         # a wriggle on the flank of a much stronger edge is no edge of its own
         strong = max((r.strength for r in wide), default=0.0)
         some = [r for r in wide if abs(r.offset) < window_m and r.share > 0.35 and r.strength > 0.3 * strong]
@@ -142,14 +144,14 @@ def nose_runs(image: Picture, camera: Camera, table: Table, window_m: float) -> 
 
 
 def joint_runs(
-    image: Picture, camera: Camera, table: Table, joint_m: float, window_m: float, rails: tuple[str, ...] = RAILS
+    image: Picture, camera: Camera, table: Table, joint_m: float, window_m: float, top_m: float = RAIL_TOP_M
 ) -> list[EdgeRun]:
-    """The line where cloth meets the rail's top, for each rail where there is one near ``joint_m``."""
+    """The line where cloth meets the rail's top, for each rail where there is one near ``joint_m``, ``top_m`` high."""
     runs = []
-    for rail in rails:
-        some = ridges(image, camera, table, rail, (-joint_m - 1.5 * window_m, -joint_m + 1.5 * window_m), RAIL_TOP_M)
+    for rail in RAILS:
+        some = ridges(image, camera, table, rail, (-joint_m - 1.5 * window_m, -joint_m + 1.5 * window_m), top_m)
         some = [r for r in some if r.share > 0.35]
         if some:
             best = max(some, key=lambda r: r.strength * r.share * np.exp(-0.5 * ((r.offset + joint_m) / window_m) ** 2))
-            runs.append(as_run(camera, table, rail, best, "joint", RAIL_TOP_M))
+            runs.append(as_run(camera, table, rail, best, "joint", top_m))
     return runs

@@ -60,7 +60,7 @@ def find_table(images: Sequence[Picture], *, length_m: float | None = None, pick
         camera = replace(camera.scaled(scale), width=images[0].shape[1], height=images[0].shape[0])
     result = chosen.fit
     setback = result.setback_m if len(chosen.evidence.sights) >= 6 else None
-    calibration = Calibration(table, camera, result.rms_px * scale, {}, 0.5, (), result.joint_m, setback)
+    calibration = Calibration(table, camera, result.rms_px * scale, {}, 0.5, (), result.joint_m, setback, result.top_m)
     if length_m is not None:
         return calibration
     likely = length_probabilities(calibration)

@@ -15,7 +15,7 @@ from calibration.table import Table
 
 FOCAL_PRIOR = (1.1, 0.4)  # of the picture's longer side: median, and standard deviation of the logarithm
 TOP_SLACK_M = 0.0035  # standard deviation of the height of rails' tops over tables
-LOWEST_TOP_M = -0.004  # against RAIL_TOP_M: no rail is lower than its noses
+TOP_RANGE_M = (-0.008, 0.007)  # against RAIL_TOP_M: no rail is lower than its noses, or much higher
 BEND_PRIOR = 0.05  # standard deviation of the share by which a lens moves the middle of the picture's short edges
 #: Prior of the cloth's edge behind the nose line and of the sights behind it: mean and standard deviation, metres.
 JOINT_PRIOR = (0.050, 0.008)
@@ -36,6 +36,7 @@ class Fit:
     ----------
     camera : the camera.
     joint_m, setback_m : cloth's edge and sights, metres behind the nose lines.
+    top_m : height of both above the cloth, metres.
     cost : robust cost.
     rms_px : root mean square of edges' and sights' distances from where the model has them, outliers left out.
     edge_px, sight_px : distances of each edge sample across its line and of each sight along its rail, pixels.
@@ -45,6 +46,7 @@ class Fit:
     camera: Camera
     joint_m: float
     setback_m: float
+    top_m: float
     cost: float
     rms_px: float
     edge_px: Floats
@@ -157,6 +159,7 @@ def fit(
     *,
     joint_m: float = JOINT_PRIOR[0],
     setback_m: float = SETBACK_PRIOR[0],
+    top_m: float = RAIL_TOP_M,
     distortion: bool = True,
     stretched: bool = False,
     raised: bool = False,
@@ -169,10 +172,10 @@ def fit(
     start : first camera.
     table : its size is taken as given.
     evidence : what was found.
-    joint_m, setback_m : first values.
+    joint_m, setback_m, top_m : first values.
     distortion : whether the lens's bend may move from where it is.
     stretched : whether the picture may have been stretched: its pixels' aspect is fitted too.
-    raised : whether the rails' height is fitted too; noses are needed to tell it.
+    raised : whether the rails' height is fitted too (noses tell it); else it is ``top_m``.
     rounds : at most so many steps.
 
     Raises
@@ -192,7 +195,7 @@ def fit(
         setback_m,
         offsets,
         float(np.log(start.aspect)),
-        0.0,
+        top_m - RAIL_TOP_M,
     )
     rest = np.zeros(2) if distortion else state.bend
     slack = BEND_PRIOR if distortion else 1e-6
@@ -202,6 +205,7 @@ def fit(
         unit,
         0.0 if stretched else float(np.log(start.aspect)),
         0.1 if stretched else 1e-6,
+        0.0 if raised else top_m - RAIL_TOP_M,
         TOP_SLACK_M if raised else 1e-7,
     )
     damping = 1e-3
@@ -243,7 +247,8 @@ def fit(
     weight = _weights(residual)
     normal = jacobian.T @ (jacobian * weight[:, None])
     covariance = np.asarray(np.linalg.pinv(normal)[:10, :10], dtype=np.float64)
-    return Fit(camera, float(state.joint), float(state.setback), cost, rms, edge_px, sight_px, covariance)
+    top = RAIL_TOP_M + float(state.top)
+    return Fit(camera, float(state.joint), float(state.setback), top, cost, rms, edge_px, sight_px, covariance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,6 +260,7 @@ class _Tie:
     unit: float
     log_aspect: float
     aspect_slack: float
+    top: float
     top_slack: float
     stiff: Floats = field(default_factory=lambda: np.array([1.0, 3.0]))  # k2 is for what k1 cannot explain
 
@@ -282,7 +288,7 @@ class _State:
             self.setback + float(step[11]),
             self.offsets + step[13:],
             self.log_aspect + float(np.clip(step[9], -0.2, 0.2)),
-            float(np.clip(self.top + step[12], LOWEST_TOP_M, 0.0)),
+            float(np.clip(self.top + step[12], *TOP_RANGE_M)),
         )
 
     def camera(self, like: Camera, unit: float) -> Camera:
@@ -394,7 +400,7 @@ def _linearise(state: _State, rows: _Rows, like: Camera, tie: _Tie) -> tuple[Flo
             (state.joint - JOINT_PRIOR[0]) / JOINT_PRIOR[1],
             (state.setback - SETBACK_PRIOR[0]) / SETBACK_PRIOR[1],
             (state.log_aspect - tie.log_aspect) / tie.aspect_slack,
-            state.top / tie.top_slack,
+            (state.top - tie.top) / tie.top_slack,
         ]
     )
     residual = np.clip(np.nan_to_num(np.concatenate([*blocks, values]), nan=1e4), -1e4, 1e4)

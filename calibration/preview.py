@@ -8,7 +8,7 @@ import numpy as np
 from calibration.camera import Floats
 from calibration.cloth import Picture
 from calibration.result import Calibration
-from calibration.strips import RAIL_TOP_M, rail_length, rail_point
+from calibration.strips import rail_length, rail_point
 from calibration.table import RAILS
 
 GOOD_PX, FAIR_PX = 0.9, 1.8  # residual at 1920 pixels up to which the banner is green, amber
@@ -56,7 +56,7 @@ def preview(image: Picture, calibration: Calibration) -> Picture:
         s = np.linspace(0, rail_length(table, rail), 60)
         line(rail_point(table, rail, s, 0.0), table.nose_height, (60, 60, 255), 2 * unit)
         if calibration.joint_m is not None:
-            line(rail_point(table, rail, s, -calibration.joint_m), RAIL_TOP_M, (60, 220, 255), unit)
+            line(rail_point(table, rail, s, -calibration.joint_m), calibration.rail_top_m, (60, 220, 255), unit)
     for pocket in table.pockets.values():
         turn = np.linspace(0, 2 * np.pi, 40)
         ring = np.column_stack([np.cos(turn), np.sin(turn)]) * pocket.radius + pocket.centre
@@ -68,7 +68,7 @@ def preview(image: Picture, calibration: Calibration) -> Picture:
         if setback is not None:
             x = -setback if x < 0 else w + setback if x > w else x
             y = -setback if y < 0 else length + setback if y > length else y
-        _dot(out, camera.project([(x, y)], RAIL_TOP_M)[0], 5 * unit, (255, 255, 0))
+        _dot(out, camera.project([(x, y)], calibration.rail_top_m)[0], 5 * unit, (255, 255, 0))
     for name, pixel in calibration.corners_px.items():
         if np.isfinite(pixel).all() and np.abs(pixel).max() < 1e5:
             at = (pixel.round().astype(int) + np.array([6 * unit, -6 * unit])).tolist()

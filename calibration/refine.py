@@ -13,10 +13,12 @@ from calibration.evidence import EdgeRun, Evidence
 from calibration.model import JOINT_PRIOR, SETBACK_PRIOR, Fit, fit
 from calibration.pose import rectangle
 from calibration.sights import Sight, find_sights
-from calibration.strips import RAIL_TOP_M
+from calibration.strips import RAIL_TOP_M, rail_point
 from calibration.table import RAILS, Table
 
 STRETCH_GAIN = 8.0  # of cost, for which pixels that are not square are believed
+LOWEST_VIEW = 5.0  # times the camera's height away: a nose seen lower than that is not told from what lies behind it
+ASTRAY = 0.0004  # of the picture's longer side: an edge of which a fifth is off by more follows another line
 PINNED = 8  # sights in their places, on three rails, that leave no doubt
 
 
@@ -110,33 +112,23 @@ def finish(picture: Picture, found: Found, table: Table) -> Found:
         result = fit(result.camera, table, Evidence(sights), setback_m=result.setback_m)
     for window in (0.012, 0.009) if pinned else (0.02, 0.012, 0.01):
         if led or window == 0.01:
-            again = find_sights(picture, result.camera, table, 0.02 if led else 0.012)
+            again = find_sights(picture, result.camera, table, 0.02 if led else 0.012, result.top_m)
             sights = again if len(again) >= len(sights) - 2 else sights
-        noses = nose_runs(picture, result.camera, table, window)
-        if pinned:
-            # a cushion that faces the camera shows its nose sharply, lit top against shaded face, unless seen very low;
-            # one that turns its back shows the round of its top, some millimetres before the nose
-            sharp = set(facing(result.camera, table, -0.35)) - set(facing(result.camera, table, 2.2))
-            noses = [run for run in noses if run.rail in sharp]
-        joints = joint_runs(picture, result.camera, table, result.joint_m, 0.010)
+        noses = nose_runs(picture, result.camera, table, _nose_windows(result.camera, table, window, pinned))
+        joints = joint_runs(picture, result.camera, table, result.joint_m, 0.010, result.top_m)
+        if _many(sights):
+            # edges can be taken for others, so many diamonds cannot: what does not lie along the rail they show is left out
+            shown = _again(result, table, Evidence(sights, noses), bool(noses))
+            joints = [run for run in joints if _follows(shown, run, table)]
         evidence = Evidence(sights, noses + joints)
         if not sights and not evidence.edges:
             break
-        result = fit(
-            result.camera, table, evidence, joint_m=result.joint_m, setback_m=result.setback_m, raised=bool(noses)
-        )
+        raised = bool(noses)
+        result = _again(result, table, evidence, raised)
         eye, middle = result.camera.position, np.array([table.width_m / 2, table.length_m / 2])
         if pinned and np.linalg.norm(eye[:2] - middle) < 0.6 * eye[2]:
             # only from above is a stretch told apart from a tilt
-            free = fit(
-                result.camera,
-                table,
-                evidence,
-                joint_m=result.joint_m,
-                setback_m=result.setback_m,
-                stretched=True,
-                raised=bool(noses),
-            )
+            free = _again(result, table, evidence, raised, stretched=True)
             if free.cost < result.cost - STRETCH_GAIN:
                 result = free
     cover, beyond = coverage(found.region, result.camera, table, result.joint_m)
@@ -144,11 +136,54 @@ def finish(picture: Picture, found: Found, table: Table) -> Found:
     return replace(found, fit=result, evidence=evidence, score=score, cover=cover, beyond=beyond)
 
 
+def _again(result: Fit, table: Table, evidence: Evidence, raised: bool, stretched: bool = False) -> Fit:
+    return fit(
+        result.camera,
+        table,
+        evidence,
+        joint_m=result.joint_m,
+        setback_m=result.setback_m,
+        top_m=result.top_m,
+        stretched=stretched,
+        raised=raised,
+    )
+
+
+def _follows(result: Fit, run: EdgeRun, table: Table) -> bool:
+    """Whether an edge runs along its rail, at whatever distance, as a camera has it."""
+    camera = result.camera
+    place = camera.unproject(run.pixels, result.top_m)
+    d = place[:, 1] if run.rail in ("head", "foot") else place[:, 0]
+    line = rail_point(table, run.rail, run.s, 0.0)
+    line[:, 1 if run.rail in ("head", "foot") else 0] = np.nanmedian(d)
+    there = camera.project(line, result.top_m)
+    t = np.gradient(there, axis=0)
+    t /= np.maximum(np.linalg.norm(t, axis=1, keepdims=True), 1e-9)
+    off = np.abs(((run.pixels - there) * np.column_stack([-t[:, 1], t[:, 0]])).sum(axis=1))
+    return bool(np.nanpercentile(off, 80) < max(0.6, ASTRAY * max(camera.width, camera.height)))
+
+
+def _nose_windows(camera: Camera, table: Table, window: float, pinned: bool) -> dict[str, float]:
+    """How far, metres, each nose that is worth a look may lie from where the camera puts it."""
+    if not pinned:
+        return dict.fromkeys(RAILS, window)
+    # a cushion that faces the camera shows its nose sharply, lit top against shaded face, unless seen very low;
+    # one that turns its back shows the round of its top, some millimetres before the nose
+    sharp = set(facing(camera, table, -0.35)) - set(facing(camera, table, LOWEST_VIEW))
+    # what the height of the rails is off by moves a nose along a low line of sight by so many times as much
+    flatness = {rail: max(0.0, gap) / camera.position[2] for rail, gap in _gaps(camera, table).items()}
+    return {rail: window + 0.35 * window * flatness[rail] for rail in RAILS if rail in sharp}
+
+
 def facing(camera: Camera, table: Table, flatness: float) -> list[str]:
     """Rails whose cushions face the camera, which stands lower than its distance from them times 1/``flatness``."""
-    eye = camera.position
-    gap = {"head": eye[1], "foot": table.length_m - eye[1], "left": eye[0], "right": table.width_m - eye[0]}
-    return [rail for rail in RAILS if gap[rail] > flatness * eye[2]]
+    return [rail for rail, gap in _gaps(camera, table).items() if gap > flatness * camera.position[2]]
+
+
+def _gaps(camera: Camera, table: Table) -> dict[str, float]:
+    """How far inside each rail's nose line the camera stands, metres; in the order of ``RAILS``."""
+    x, y, _ = camera.position
+    return {"head": y, "foot": table.length_m - y, "left": x, "right": table.width_m - x}
 
 
 def coverage(region: Region, camera: Camera, table: Table, joint_m: float) -> tuple[float, float]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from calibration.camera import Camera, Floats
+from calibration.strips import RAIL_TOP_M
 from calibration.table import CORNERS, Table
 
 
@@ -24,6 +25,7 @@ class Calibration:
     head_p : probability that the end called head is the head.
     notes : anything a person should know (``length-assumed``, ``corners-by-hand`` …).
     joint_m, setback_m : how far behind the nose lines cloth meets rail, and the sights lie, as fitted; None if unknown.
+    rail_top_m : height of the rails' tops, and so of both, above the cloth, metres.
     """
 
     table: Table
@@ -34,6 +36,7 @@ class Calibration:
     notes: tuple[str, ...] = ()
     joint_m: float | None = None
     setback_m: float | None = None
+    rail_top_m: float = RAIL_TOP_M
 
     @property
     def corners_px(self) -> dict[str, Floats]:
@@ -73,6 +76,7 @@ class Calibration:
             camera=replace(c, translation=translation),
             joint_m=scaled(self.joint_m),
             setback_m=scaled(self.setback_m),
+            rail_top_m=self.table.nose_height + k * (self.rail_top_m - self.table.nose_height),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -87,6 +91,7 @@ class Calibration:
             "notes": list(self.notes),
             "joint_m": self.joint_m,
             "setback_m": self.setback_m,
+            "rail_top_m": self.rail_top_m,
         }
 
     @classmethod
@@ -100,4 +105,5 @@ class Calibration:
             tuple(value.get("notes", ())),
             value.get("joint_m"),
             value.get("setback_m"),
+            float(value.get("rail_top_m", RAIL_TOP_M)),
         )

@@ -36,7 +36,9 @@ class Sight:
     strength: float
 
 
-def find_sights(image: Picture, camera: Camera, table: Table, window_m: float = 0.08) -> list[Sight]:
+def find_sights(
+    image: Picture, camera: Camera, table: Table, window_m: float = 0.08, top_m: float = RAIL_TOP_M
+) -> list[Sight]:
     """Diamonds on all rails.
 
     Parameters
@@ -44,16 +46,17 @@ def find_sights(image: Picture, camera: Camera, table: Table, window_m: float = 
     image : (h, w, 3) uint8 BGR, or (h, w) grey.
     camera, table : as known so far.
     window_m : how far a sight may lie from where the camera puts it, along the rail.
+    top_m : height of the rails' tops above the cloth, metres.
     """
     grey = image if image.ndim == 2 else np.asarray(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
     found: list[Sight] = []
     yellow: Picture | None = None
     for rail in RAILS:
-        row = _on_rail(grey, camera, table, rail, window_m)
+        row = _on_rail(grey, camera, table, rail, window_m, top_m)
         if image.ndim == 3 and (not row or float(np.mean([x.strength for x in row])) < 0.6 * FAINT):
             # brass or ivory on white shows by its yellow alone
             yellow = yellowness(image) if yellow is None else yellow
-            row = max(row, _on_rail(yellow, camera, table, rail, window_m), key=_weight)
+            row = max(row, _on_rail(yellow, camera, table, rail, window_m, top_m), key=_weight)
         found += row
     return found
 
@@ -75,16 +78,16 @@ def marks(table: Table, rail: str) -> Floats:
     return length * np.array([1, 2, 3, 5, 6, 7]) / 8
 
 
-def _on_rail(image: Picture, camera: Camera, table: Table, rail: str, window_m: float) -> list[Sight]:
+def _on_rail(image: Picture, camera: Camera, table: Table, rail: str, window_m: float, top_m: float) -> list[Sight]:
     length = rail_length(table, rail)
-    ends = camera.project(rail_point(table, rail, np.array([0.1, length - 0.1]), -0.09), RAIL_TOP_M)
+    ends = camera.project(rail_point(table, rail, np.array([0.1, length - 0.1]), -0.09), top_m)
     extent = float(np.linalg.norm(ends[1] - ends[0]))
     if not np.isfinite(extent) or extent < 60:
         return []
     # while the place is only roughly known there is no need to look finely at a large picture
     fine = float(np.clip(extent / 700, 0.9, 1.6)) if window_m > 0.05 else 0.9
     s = np.linspace(0.02, length - 0.02, int(np.clip(extent / fine, 200, 2200)))
-    strip = cut(image, camera, table, rail, s, BAND_M, RAIL_TOP_M, fine=fine)
+    strip = cut(image, camera, table, rail, s, BAND_M, top_m, fine=fine)
     light = np.ascontiguousarray(strip.lab[..., 0])
     ds, dd = float(s[1] - s[0]), float(strip.d[1] - strip.d[0])
     px_s, px_d = extent / len(s), max(strip.step_px, 0.05)
@@ -106,7 +109,7 @@ def _on_rail(image: Picture, camera: Camera, table: Table, rail: str, window_m: 
     if not best[1]:
         return []
     places = np.array([(c[1], c[2]) for c in best[1]])
-    pixels = camera.project(rail_point(table, rail, places[:, 0], places[:, 1]), RAIL_TOP_M)
+    pixels = camera.project(rail_point(table, rail, places[:, 0], places[:, 1]), top_m)
     return [Sight(rail, c[0], px, c[3]) for c, px in zip(best[1], pixels, strict=True)]
 
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from calibration.camera import Floats
 from calibration.cloth import Picture
 from calibration.result import Calibration
-from calibration.strips import RAIL_TOP_M, rail_axes, rail_length, rail_point
+from calibration.strips import rail_axes, rail_length, rail_point
 from calibration.table import RAILS
 
 PROBES = 48
@@ -233,8 +233,8 @@ def _probe_sites(calibration: Calibration, grey: Picture) -> tuple[Floats, Float
         base, out = rail_point(table, rail, s, 0.0), rail_axes(rail)[1][:2]
         some_points, some_normals, contrast = [], [], []
         for d in (0.0, joint):
-            here = camera.project(base + d * out, RAIL_TOP_M)
-            far = camera.project(base + (d + 0.02) * out, RAIL_TOP_M)
+            here = camera.project(base + d * out, calibration.rail_top_m)
+            far = camera.project(base + (d + 0.02) * out, calibration.rail_top_m)
             normal = (far - here) / np.maximum(np.linalg.norm(far - here, axis=1, keepdims=True), 1e-9)
             inside = np.isfinite(here).all(axis=1) & (here > border).all(axis=1)
             inside &= (here < (width - border, height - border)).all(axis=1)

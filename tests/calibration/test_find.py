@@ -49,6 +49,15 @@ def test_any_cloth_is_found(colours: Paint) -> None:
     assert np.median(error_mm(found.camera, camera, TABLE)) < 3
 
 
+@pytest.mark.parametrize("top", [0.0363, 0.040, 0.045])
+def test_a_low_camera_tells_how_high_the_rails_are(top: float) -> None:
+    # 5 mm of height taken wrongly would put every ball 15 mm off along so low a line of sight
+    camera = Camera.looking([-1.5, -1.9, 1.3], [0.5, 1.0, 0], width=1920, height=1080, focal=1900)
+    found = find_table([paint(camera, TABLE, top=top)], length_m=2.54)
+    assert abs(found.rail_top_m - top) < 0.001
+    assert np.median(error_mm(found.camera, camera, TABLE)) < 3
+
+
 def test_corners_are_those_of_the_noses() -> None:
     camera = VIEWS["above"]
     found = find_table([paint(camera, TABLE)], length_m=2.54)

@@ -10,9 +10,8 @@ from calibration.camera import Camera, Floats
 from calibration.errors import InputError
 from calibration.find import find_table
 from calibration.rows import cameras_from_rows, find_rows, small_marks
-from calibration.strips import RAIL_TOP_M
 from calibration.table import Table
-from tests.calibration.painted import Paint, error_mm, paint
+from tests.calibration.painted import RAIL_TOP, Paint, error_mm, paint
 from tests.calibration.test_find import VIEWS
 
 TABLE = Table()
@@ -38,12 +37,12 @@ def test_every_diamond_is_a_mark() -> None:
     camera = VIEWS["side"]
     grey = cv2.cvtColor(paint(camera, TABLE, NIGHT), cv2.COLOR_BGR2GRAY)
     bright, _ = small_marks(np.asarray(grey, np.uint8))[0]
-    gaps = np.linalg.norm(camera.project(TABLE.sights, RAIL_TOP_M)[:, None] - bright[None], axis=2).min(axis=1)
+    gaps = np.linalg.norm(camera.project(TABLE.sights, RAIL_TOP)[:, None] - bright[None], axis=2).min(axis=1)
     assert gaps.max() < 1.5
 
 
 def _long_rail(camera: Camera) -> Floats:
-    return camera.project([(-0.0937, 2.54 * k / 8) for k in (1, 2, 3, 5, 6, 7)], RAIL_TOP_M)
+    return camera.project([(-0.0937, 2.54 * k / 8) for k in (1, 2, 3, 5, 6, 7)], RAIL_TOP)
 
 
 def test_a_row_is_found_among_strewn_marks_with_one_diamond_hidden() -> None:
