@@ -1,7 +1,7 @@
-"""Hours of frames through the live camera as fast as they are looked at, and how much memory the process holds.
+"""Hours of frames through camera, referee, log and clips as fast as they are looked at, and how much memory that holds.
 
 ``python -m tests.railbird.live.soak --hours 8 --out soak.csv`` writes a row a minute (hours of stream, megabytes, shots) and says at the
-end how far memory rose over what it was after half an hour of stream.
+end how far memory rose over what it was after half an hour of stream. Matches follow one another, as on a club evening.
 """
 
 from __future__ import annotations
@@ -17,13 +17,16 @@ from calibration.result import Calibration
 from railbird import stage
 from railbird.live.camera import LiveCamera
 from railbird.live.metrics import Metrics, resident_bytes
+from railbird.live.parts import Parts
 from railbird.live.seen import CameraState
-from tests.railbird.live.rig import club
-from tests.railbird.live.test_live_camera import Drawn, Ears, overhead, shots_at
+from tests.railbird.live.rig import parts
+from tests.railbird.live.test_live_camera import Drawn, overhead, shots_at
 
 RATE = 30.0
 SETTLED_H = 0.5  # of stream, after which everything that is made once has been made
 MB = 1 << 20
+OPENING = {"game": "9-ball", "rules": "wpa-2025", "players": ["Ann", "Bo"], "breaker": "Ann", "race_to": 9}
+CLIPS_MB = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +46,13 @@ def _as_it_is(calibration: Calibration, *_: object) -> Calibration:
 def soak(folder: Path, hours: float, every_s: float, period_s: float, most_s: float, out: Path | None) -> list[Held]:
     """Two shots every ``period_s`` seconds for so many hours of stream, at most ``most_s`` seconds of our own."""
     source = Drawn(shots_at((2.0, 1.0), (14.0, 0.75), period=period_s), hours * 3600.0, RATE)
-    metrics, ears, shots = Metrics(), Ears(folder), 0
-    settings = club(folder, camera={"source": "drawn.mp4", "length_m": 2.54}, keep={"clips": False})
-    camera = LiveCamera(settings, metrics, see=source.see, opened=source.open, pace=None)
+    settings = {
+        "camera": {"source": "drawn.mp4", "length_m": 2.54},
+        "keep": {"folder": str(folder), "clips_mb": CLIPS_MB},
+    }
+    things = parts(folder, opening=OPENING, **settings)
+    metrics, desk = things.metrics, things.desk
+    camera = LiveCamera(desk.club, metrics, see=source.see, opened=source.open, pace=None)
     rows: list[Held] = []
     began = last = time.monotonic()
     if out is not None:
@@ -54,22 +61,31 @@ def soak(folder: Path, hours: float, every_s: float, period_s: float, most_s: fl
         mock.patch.object(stage, "find_table", return_value=overhead()),
         mock.patch.object(stage, "size_from_balls", side_effect=_as_it_is),
     ):
-        camera.start(ears)
-        while CameraState.ENDED not in ears.states and time.monotonic() - began < most_s:
+        camera.start(desk)
+        while desk.camera_state is not CameraState.ENDED and time.monotonic() - began < most_s:
             time.sleep(0.5)
-            shots += len(ears.shots)
-            ears.shots.clear()
-            ears.latency.clear()
+            _play_on(things)
             if time.monotonic() - last < every_s:
                 continue
             last = time.monotonic()
-            rows.append(Held(metrics.get("frames_total") / RATE / 3600, last - began, resident_bytes() / MB, shots))
+            hours_seen, shots = metrics.get("frames_total") / RATE / 3600, round(metrics.get("shots_total"))
+            rows.append(Held(hours_seen, last - began, resident_bytes() / MB, shots))
             if out is not None:
                 row = rows[-1]
                 with out.open("a") as file:
                     file.write(f"{row.hours:.3f},{row.wall_s:.0f},{row.mb:.1f},{row.shots}\n")
         camera.stop()
+    things.store.close()
     return rows
+
+
+def _play_on(things: Parts) -> None:
+    """What people do between shots: choose what comes first, and begin another match where one is over."""
+    desk = things.desk
+    if desk.session is None or desk.session.over:
+        desk.begin(OPENING)
+    elif (choice := desk.session.state.choice) is not None:
+        desk.session.choose("camera", choice.options[0].value)
 
 
 def rise(rows: list[Held]) -> float:
