@@ -86,8 +86,8 @@ class Recorder:
 
     @property
     def moving(self) -> bool:
-        """Whether a shot may still be going on: a ball moves, or hangs where it may yet drop."""
-        return self.tracker.moving or self._held is not None
+        """Whether a shot may still be going on: a ball moves or did a moment ago, or hangs where it may yet drop."""
+        return self.tracker.moving or self._begin is not None or self._held is not None
 
     def push(self, seen: Observation) -> list[RawShot]:
         """Take in one observation; the shots that it shows to be over, in order."""

@@ -21,6 +21,8 @@ _HELP = {
     "refused_total": "Requests refused, by reason.",
     "pages": "Open pages.",
     "state": "1 for the state the camera is in.",
+    "looks_waiting": "Looks that wait while a shot is worked out.",
+    "solver_memory_bytes": "Resident memory of the process that works shots out.",
     "camera_rate": "Frames a second over the last seconds.",
     "memory_bytes": "Resident memory of this process.",
     "clips_bytes": "Clips on disk.",
@@ -87,10 +89,10 @@ class Metrics:
         return "\n".join(rows) + "\n"
 
 
-def resident_bytes() -> int:
-    """Memory of this process that is really in use (Linux; 0 elsewhere)."""
+def resident_bytes(process: int | str = "self") -> int:
+    """Memory of a process that is really in use, this one where none is named (Linux; 0 elsewhere)."""
     try:
-        with open("/proc/self/statm", encoding="ascii") as file:
+        with open(f"/proc/{process}/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * 4096
     except (OSError, IndexError, ValueError):
         return 0

@@ -16,11 +16,11 @@ from unittest import mock
 from calibration.result import Calibration
 from railbird import stage
 from railbird.live.camera import LiveCamera
-from railbird.live.metrics import Metrics, resident_bytes
+from railbird.live.metrics import resident_bytes
 from railbird.live.parts import Parts
 from railbird.live.seen import CameraState
+from tests.railbird.live.drawn import Drawn, overhead, shots_at
 from tests.railbird.live.rig import parts
-from tests.railbird.live.test_live_camera import Drawn, overhead, shots_at
 
 RATE = 30.0
 SETTLED_H = 0.5  # of stream, after which everything that is made once has been made
@@ -31,11 +31,15 @@ CLIPS_MB = 50
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Memory at one instant: hours of stream looked at, seconds since the start, resident megabytes, shots so far."""
+    """Memory at one instant: hours of stream looked at, seconds since the start, resident megabytes, shots so far.
+
+    ``mb`` is of both processes, ``solver_mb`` of the one that works shots out.
+    """
 
     hours: float
     wall_s: float
     mb: float
+    solver_mb: float
     shots: int
 
 
@@ -56,7 +60,7 @@ def soak(folder: Path, hours: float, every_s: float, period_s: float, most_s: fl
     rows: list[Held] = []
     began = last = time.monotonic()
     if out is not None:
-        out.write_text("hours,wall_s,mb,shots\n")
+        out.write_text("hours,wall_s,mb,solver_mb,shots\n")
     with (
         mock.patch.object(stage, "find_table", return_value=overhead()),
         mock.patch.object(stage, "size_from_balls", side_effect=_as_it_is),
@@ -69,11 +73,12 @@ def soak(folder: Path, hours: float, every_s: float, period_s: float, most_s: fl
                 continue
             last = time.monotonic()
             hours_seen, shots = metrics.get("frames_total") / RATE / 3600, round(metrics.get("shots_total"))
-            rows.append(Held(hours_seen, last - began, resident_bytes() / MB, shots))
+            apart = camera.solver.memory_bytes() / MB if camera.solver is not None else 0.0
+            rows.append(Held(hours_seen, last - began, resident_bytes() / MB + apart, apart, shots))
             if out is not None:
                 row = rows[-1]
                 with out.open("a") as file:
-                    file.write(f"{row.hours:.3f},{row.wall_s:.0f},{row.mb:.1f},{row.shots}\n")
+                    file.write(f"{row.hours:.3f},{row.wall_s:.0f},{row.mb:.1f},{row.solver_mb:.1f},{row.shots}\n")
         camera.stop()
     things.store.close()
     return rows
