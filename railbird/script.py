@@ -12,6 +12,7 @@ from calibration.errors import InputError
 from calibration.table import Table
 from railbird import result
 from railbird.calls import Calls, put_calls, read_calls
+from railbird.doubts import decisive, mentioned, rail_unseen
 from railbird.games import BALLS
 from railbird.validation import LANGUAGES
 from referee.announce import hinge_text
@@ -43,8 +44,6 @@ STRING_MARGIN_M = 0.012
 #: A stroke at an object ball, or a cue ball that nobody saw struck, is as likely a mix-up of two balls' numbers.
 STRUCK_OBJECT_BALL = 0.5
 NUMBER_SURE = 0.995
-UNSEEN_AT_RAIL = 0.2  # probability that a ball of which too little was seen met a rail in a shot without any other
-ELSEWHERE_M = 0.008  # metres between a ball's places before and after a shot that are no noise
 RACK_REACH_M = 0.36  # from the foot spot to the farthest ball of a full triangle, with room
 
 
@@ -105,7 +104,7 @@ def begins_with_break(match: Mapping[str, Any]) -> bool:
 def setup_from(match: Mapping[str, Any]) -> dict[str, Any]:
     """The set-up that the first still frame shows: what lies there is on the table; groups are unknown."""
     game = match["game"]
-    balls = {int(ball) for ball in match["shots"][0]["start"]} | mentioned(match["shots"][0])
+    balls = {int(ball) for ball in match["shots"][0]["start"]} | mentioned(match["shots"][0]["events"])
     on_table = sorted((balls & set(BALLS[game])) | {0, *([KEY_BALL[game]] if game in KEY_BALL else [])})
     if len(on_table) < 2:
         on_table = sorted({0, *BALLS[game]})
@@ -129,22 +128,6 @@ def looks_racked(start: Mapping[str, Sequence[float]], table: Table, game: str) 
         return False
     touching = sum(any(a is not b and math.dist(a, b) < 1.25 * table.ball_m for b in packed) for a in packed)
     return touching >= 0.8 * len(packed)
-
-
-def mentioned(shot: Mapping[str, Any]) -> set[int]:
-    """Balls that a shot's likely events are about."""
-    found: set[int] = set()
-    for event in shot["events"]:
-        if event.get("p", 1.0) >= 0.5:
-            found |= set(event.get("balls") or [event.get("ball", 0)])
-    return found
-
-
-def decisive(shot: Mapping[str, Any]) -> set[int]:
-    """Object balls whose numbers a ruling rests on: the first two that the cue ball met, and those that went down."""
-    said = sorted((e for e in shot["events"] if e.get("p", 1.0) >= 0.5), key=lambda e: float(e["t_s"]))
-    met = [ball for e in said if e["kind"] == "contact" and 0 in e["balls"] for ball in e["balls"] if ball]
-    return {*met[:2], *(e["ball"] for e in said if e["kind"] in ("pocket", "off-table") and e["ball"])}
 
 
 class Fold:
@@ -214,7 +197,8 @@ class Fold:
     def line(self, shot: Mapping[str, Any]) -> dict[str, Any]:
         """The script object of a shot: its facts, without what the rules do not know of."""
         on = self.referee.state.on_table
-        line: dict[str, Any] = {"call": self._call(shot), "events": [*self._events(shot, on), *self._unseen(shot, on)]}
+        unseen = rail_unseen(shot["events"], shot.get("start") or {}, shot.get("end") or {}, on)
+        line: dict[str, Any] = {"call": self._call(shot), "events": [*self._events(shot, on), *unseen]}
         for key in ("observed", "suspected", "claim", "clock_s", "extension"):
             if shot.get(key):
                 line[key] = shot[key]
@@ -274,28 +258,6 @@ class Fold:
                     row[key] = event[key]
             yield row
 
-    def _unseen(self, shot: Mapping[str, Any], on: Iterable[int]) -> Iterable[dict[str, Any]]:
-        """What a ball may have done for all anybody saw: met a rail, where it lies on the table but was not seen in this shot,
-        or lies elsewhere after it though nothing is told of it.
-
-        It is no event of the shot; it keeps the referee from being sure that no rail was met (a blue ball at the cushion of a
-        blue table was hit, and the shot ruled a foul).
-        """
-        start, end = shot.get("start") or {}, shot.get("end") or {}
-        met = [float(e["t_s"]) for e in shot["events"] if e["kind"] == "contact" and 0 in e["balls"]]
-        if not start or not met or any(e["kind"] == "rail" for e in shot["events"]):
-            return
-        told = mentioned(shot)
-        doubtful = sorted(set(on) - {int(ball) for ball in start}) if len(start) < len(set(on)) else []
-        doubtful += [
-            int(ball)
-            for ball, at in start.items()
-            if ball in end and int(ball) not in told and math.dist(at, end[ball]) > ELSEWHERE_M
-        ]
-        if doubtful:
-            ball = doubtful[-1]
-            yield {"t_s": max(met) + 0.1, "kind": "rail", "ball": ball, "rail": "foot", "p": UNSEEN_AT_RAIL}
-
     def _places(self, places: Mapping[str, Sequence[float]], on: Iterable[int]) -> dict[str, list[float]]:
         on = set(on)
         return {
@@ -322,7 +284,7 @@ class Fold:
             return  # a person said what lies there
         shot = self.shots[i]
         state = self.referee.state
-        seen = ({int(ball) for ball in shot["start"]} | mentioned(shot)) & {0, *BALLS[self.game]}
+        seen = ({int(ball) for ball in shot["start"]} | mentioned(shot["events"])) & {0, *BALLS[self.game]}
         racked = looks_racked(shot["start"], self.table, self.game)
         if racked and not state.is_break and i and not self._may_rerack(state):
             self._set(shot, {"break": True})
@@ -353,7 +315,7 @@ class Fold:
         for later in self.shots[i:]:
             if later is not self.shots[i] and looks_racked(later["start"], self.table, self.game):
                 return False
-            if str(ball) in later["start"] or ball in mentioned(later):
+            if str(ball) in later["start"] or ball in mentioned(later["events"]):
                 return True
         return False
 

@@ -62,13 +62,13 @@ class ClipRecorder:
     def recording(self) -> bool:
         return self._on
 
-    def frame(self, frame: Frame) -> None:
-        """Take in a frame."""
+    def frame(self, frame: Frame, *, still: bool = False) -> None:
+        """Take in a frame; a clip under way waits while nothing moves any more."""
         with self._lock:
             if 0 <= frame.t_s - self._last_s < EVERY_S:
                 return
             self._last_s = frame.t_s
-            if not self._on:
+            if not self._on or still:
                 self._back.append(frame)
                 while self._back and frame.t_s - self._back[0].t_s > BACK_S:
                     self._back.popleft()

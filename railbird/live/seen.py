@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from calibration.table import Table
+from railbird.doubts import rail_unseen
 from railbird.result import event_to_json
 from railbird.script import STRING_MARGIN_M
 from tracking.events import Point, Shot
@@ -93,6 +94,7 @@ class Camera(Protocol):
 #: Codes that tracking may report and a script takes as observed or suspected.
 _CODES = {"touched-ball", "balls-moving", "push", "double-hit", "bad-placement"}
 PATH_ROWS = 60
+MIXED_UP_P = 0.5  # that a stroke told of an object ball was one, though the cue ball moved
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +110,16 @@ def to_script(shot: Shot, on_table: Iterable[int], table: Table) -> Taken:
     on = set(on_table)
     reach = 2 * table.ball_m
     left: list[str] = []
+    # The cue ball moved, so something struck it: a stroke told of another ball is as likely a mix-up of the two.
+    plays = any(0 in getattr(event, "balls", (getattr(event, "ball", -1),)) for event in shot.events)
+    mixed_up = False
     events: list[dict[str, Any]] = []
     for event in shot.events:
         balls = set(getattr(event, "balls", None) or (getattr(event, "ball", 0),))
         if balls <= on:
             row = event_to_json(event)
+            if row["kind"] == "strike" and row["ball"] != 0 and plays:
+                row["ball"], mixed_up = 0, True
             if "at" in row and not table.on_surface(tuple(row["at"]), -2 * reach):
                 del row["at"]
             events.append(row)
@@ -121,15 +128,18 @@ def to_script(shot: Shot, on_table: Iterable[int], table: Table) -> Taken:
             left.append(f"{row['kind']} of ball {', '.join(map(str, sorted(balls - on)))}")
     strangers = sorted((set(shot.start) | set(shot.end)) - on)
     left += [f"ball {ball} on the table" for ball in strangers]
+    start, rest = _places(shot.start, on, table, reach), _places(shot.end, on, table, reach)
     facts: dict[str, Any] = {
-        "events": events,
-        "start": _places(shot.start, on, table, reach),
-        "rest": _places(shot.end, on, table, reach),
+        "events": [*events, *rail_unseen(events, start, rest, on)],
+        "start": start,
+        "rest": rest,
         "observed": [code for code in shot.observed if code in _CODES],
     }
     suspected = {
         code: round(float(p), 4) for code, p in shot.suspected.items() if code in _CODES and code not in shot.observed
     }
+    if mixed_up and "touched-ball" not in shot.observed:
+        suspected["touched-ball"] = max(suspected.get("touched-ball", 0.0), MIXED_UP_P)
     if suspected:
         facts["suspected"] = suspected
     # Nearer to the head string than a camera can tell, where the cue ball lay stays unknown, which is never a foul.

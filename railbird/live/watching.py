@@ -177,7 +177,7 @@ class Watch:
             self._moved_s = frame.t_s
         elif self.solver.idle and frame.t_s - self._moved_s > NO_SHOT_S:
             clips.drop()  # motion that was no shot: somebody chalked over the table or set a rack
-        clips.frame(frame)
+        clips.frame(frame, still=frame.t_s - self._moved_s > NO_SHOT_S)
 
     def _see_rack(self, looks: list[Observation]) -> list[Observation]:
         """Where a rack is due: once it stands and the hands are gone, tracks begin anew; what was carried there is no shot.

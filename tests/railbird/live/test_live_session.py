@@ -401,3 +401,29 @@ def test_hands_at_the_rack_before_a_break_are_no_foul(tmp_path: Path) -> None:
     ruling = session.ruling_of(2)
     assert ruling is not None
     assert ruling["enforced"] == "touched-ball"
+
+
+def test_a_stroke_told_of_an_object_ball_though_the_cue_ball_moved_is_asked() -> None:
+    session, _, player = begin()
+    session.play(player.break_shot())
+    session.call("player:1", "safety")
+    seen = player.shot(hit(4), rail(4))
+    events = tuple(replace(e, ball=4) if isinstance(e, Strike) else e for e in seen.shot.events)
+    (ruling,) = session.play(replace(seen, shot=replace(seen.shot, events=events))).rulings
+    assert ruling["enforced"] is None
+    assert ruling["p"] == pytest.approx(0.5)
+    assert ruling["needs_referee"] is not None
+
+
+def test_no_rail_is_not_said_for_sure_while_a_ball_that_was_hit_is_not_seen_to_lie_anywhere() -> None:
+    session, _, player = begin()
+    session.play(player.break_shot())
+    session.call("player:1", "safety")
+    seen = player.shot(hit(4))
+    (ruling,) = session.play(seen).rulings
+    assert (ruling["enforced"], ruling["p"]) == ("no-rail", 1.0)
+    session.undo("player:1")
+    rest = {ball: at for ball, at in seen.shot.end.items() if ball != 4}
+    (ruling,) = session.play(replace(seen, shot=replace(seen.shot, end=rest))).rulings
+    assert ruling["enforced"] is None
+    assert ruling["needs_referee"]["reason"] == "rail"

@@ -1,0 +1,66 @@
+"""What a shot's facts leave open: balls of which too little was seen, and those whose numbers a ruling rests on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+UNSEEN_AT_RAIL = 0.2  # probability that a ball of which too little was seen met a rail in a shot without any other
+ELSEWHERE_M = 0.008  # metres between a ball's places before and after a shot that are no noise
+
+
+def mentioned(events: Iterable[Mapping[str, Any]]) -> set[int]:
+    """Balls that likely events are about."""
+    found: set[int] = set()
+    for event in events:
+        if event.get("p", 1.0) >= 0.5:
+            found |= set(event.get("balls") or [event.get("ball", 0)])
+    return found
+
+
+def decisive(shot: Mapping[str, Any]) -> set[int]:
+    """Object balls whose numbers a ruling rests on: the first two that the cue ball met, and those that went down."""
+    said = sorted((e for e in shot["events"] if e.get("p", 1.0) >= 0.5), key=lambda e: float(e["t_s"]))
+    met = [ball for e in said if e["kind"] == "contact" and 0 in e["balls"] for ball in e["balls"] if ball]
+    return {*met[:2], *(e["ball"] for e in said if e["kind"] in ("pocket", "off-table") and e["ball"])}
+
+
+def rail_unseen(
+    events: Sequence[Mapping[str, Any]],
+    start: Mapping[str, Sequence[float]],
+    end: Mapping[str, Sequence[float]],
+    on_table: Collection[int],
+) -> list[dict[str, Any]]:
+    """What a ball may have done for all anybody saw: met a rail, in a shot in which none was told.
+
+    That is a ball which lies on the table but was not seen before the shot, or not after it though it did not go down, or which
+    lies elsewhere though nothing is told of it. It is no event of the shot; it keeps the referee from being sure that no rail was
+    met (a blue ball at the cushion of a blue table was hit, and the shot ruled a foul).
+
+    Parameters
+    ----------
+    events, start, end : of a shot, as in match.json.
+    on_table : balls that the match has on the table before it.
+
+    Returns
+    -------
+    One doubtful event of kind ``rail``, or none.
+    """
+    met = any(e["kind"] == "contact" and 0 in e["balls"] for e in events)
+    if not start or not met or any(e["kind"] == "rail" for e in events):
+        return []
+    on, told = set(on_table), mentioned(events)
+    down = {e["ball"] for e in events if e["kind"] in ("pocket", "off-table")}
+    doubtful = sorted(on - {int(ball) for ball in start}) if len(start) < len(on) else []
+    for name, at in start.items():
+        ball = int(name)
+        if name not in end:
+            if end and ball in on - down:
+                doubtful.append(ball)
+        elif ball not in told and math.dist(at, end[name]) > ELSEWHERE_M:
+            doubtful.append(ball)
+    if not doubtful:
+        return []
+    last_s = max(float(e["t_s"]) for e in events)
+    return [{"t_s": last_s + 0.1, "kind": "rail", "ball": doubtful[-1], "rail": "foot", "p": UNSEEN_AT_RAIL}]
