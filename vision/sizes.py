@@ -1,7 +1,7 @@
 """Balls are of one size: what is too small or too large for its place among the others is none.
 
 In perspective the apparent radius of balls on one plane is close to linear in the picture. A robust plane through the radii
-tells the size expected anywhere, without any calibration.
+tells the size expected anywhere, and how well it is known there, without any calibration.
 """
 
 from __future__ import annotations
@@ -13,26 +13,61 @@ from vision.detections import Detections, Floats
 FEWEST = 4  # balls, for a plane or a level to mean anything
 FREE = 0.2  # deviation of the log of the radius that costs nothing: cut and half-hidden balls
 SPREAD = 0.18  # beyond that, one standard deviation
-SLOPE_DOUBT = 0.6  # standard deviation of the radius' relative change over the balls' own extent
+SCATTER = 0.08  # of a radius about the plane, relative
+#: Standard deviation of the radius' relative change over the balls' own extent, across and down the picture: cameras are
+#: held level, so that the horizon lies across and balls grow towards the picture's foot.
+SLOPE_DOUBT = (0.25, 0.6)
+MOST_STARTS = 24  # of the surest balls, every two of which suggest a plane
+LEAST = 0.15  # of the level: no plane is followed further down
 
 
-def expected_radius(found: Detections) -> Floats | None:
-    """(n,) radius that each ball should have by the others, pixels; None where there are too few to say."""
-    weight = found.score.copy()
-    if (weight > 0.3).sum() < FEWEST:
+def expected_radius(found: Detections) -> tuple[Floats, Floats] | None:
+    """Radius that each ball should have by the others.
+
+    Returns
+    -------
+    (n,) radius in pixels and (n,) its relative standard deviation, large far away from the balls that told it; None where
+    there are too few to say.
+    """
+    vote = _votes(found)
+    if (vote > 0.3).sum() < FEWEST:
         return None
-    middle = np.average(found.centre, axis=0, weights=weight)
-    reach = np.sqrt(np.average(((found.centre - middle) ** 2).sum(axis=1), weights=weight)) + 1e-6
+    middle = np.average(found.centre, axis=0, weights=vote)
+    reach = np.sqrt(np.average(((found.centre - middle) ** 2).sum(axis=1), weights=vote)) + 1e-6
     basis = np.column_stack([np.ones(len(found)), (found.centre - middle) / reach])
-    level = _weighted_median(found.radius, weight)
+    level = _weighted_median(found.radius, vote)
     value = found.radius / level
-    prior = np.diag([0.0, 1.0, 1.0]) * (0.1 / SLOPE_DOUBT) ** 2
-    fit = np.array([1.0, 0.0, 0.0])
+    prior = np.diag([0.0, *(1 / np.array(SLOPE_DOUBT) ** 2)]) * SCATTER**2
+    fit = _best_start(basis, value, vote, prior)
+    weight = vote
     for _ in range(8):
-        left = value - basis @ fit
-        w = weight / (1 + (left / 0.08) ** 2) ** 2
-        fit = np.linalg.solve((basis * w[:, None]).T @ basis + prior, (basis * w[:, None]).T @ value)
-    return np.asarray(np.maximum(basis @ fit, 0.15) * level)
+        size = np.maximum(basis @ fit, LEAST)
+        weight = vote / (1 + ((value - size) / (SCATTER * size)) ** 2) ** 2 / size**2
+        fit = np.linalg.solve((basis * weight[:, None]).T @ basis + prior, (basis * weight[:, None]).T @ value)
+    size = np.maximum(basis @ fit, LEAST)
+    cov = SCATTER**2 * np.linalg.inv((basis * weight[:, None]).T @ basis + prior)
+    doubt = np.sqrt(np.einsum("ni,ij,nj->n", basis, cov, basis)) / size
+    return size * level, doubt
+
+
+def _votes(found: Detections) -> Floats:
+    """(n,) scores, shared among detections that lie on one another: pieces of one thing have one vote."""
+    gap = np.hypot(*(found.centre[:, None] - found.centre[None]).transpose(2, 0, 1))
+    over = gap < np.maximum(found.radius[:, None], found.radius[None])
+    return np.asarray(found.score * found.score / np.maximum((over * found.score[None]).sum(axis=1), 1e-9))
+
+
+def _best_start(basis: Floats, value: Floats, vote: Floats, prior: Floats) -> Floats:
+    """The plane, among levels and slopes down the picture that two balls suggest, that most of the others agree with."""
+    first = np.argsort(-vote)[:MOST_STARTS]
+    a, b = (first[k] for k in np.triu_indices(len(first)))
+    run = basis[b, 2] - basis[a, 2]
+    slope = np.where(np.abs(run) > 0.2, (value[b] - value[a]) / np.where(np.abs(run) > 0.2, run, 1.0), 0.0)
+    starts = np.column_stack([value[a] - slope * basis[a, 2], np.zeros(len(a)), slope])
+    size = np.maximum(starts @ basis.T, LEAST)
+    loss = np.log1p(((value - size) / (SCATTER * size)) ** 2) @ vote
+    loss += np.einsum("ki,ij,kj->k", starts, prior, starts) / SCATTER**2
+    return np.asarray(starts[loss.argmin()])
 
 
 def _weighted_median(value: Floats, weight: Floats) -> float:
@@ -50,10 +85,12 @@ def weigh(found: Detections, expected: Floats | None = None) -> Detections:
     expected : (n,) radius that a ball there has by a calibrated camera, pixels, NaN where none can be; where not given, the
         others tell. Diamonds and triangles on the cloth can outnumber the balls, so a camera knows better.
     """
+    doubt: Floats | float = 0.0
     if expected is None:
-        expected = expected_radius(found)
-    if expected is None:
-        return found
+        told = expected_radius(found)
+        if told is None:
+            return found
+        expected, doubt = told
     with np.errstate(invalid="ignore", divide="ignore"):
-        off = np.maximum(np.abs(np.log(found.radius / expected)) - FREE, 0) / SPREAD
+        off = np.maximum(np.abs(np.log(found.radius / expected)) - FREE, 0) / np.hypot(SPREAD, doubt)
     return found.with_(score=found.score * np.exp(-0.5 * np.nan_to_num(off) ** 2))

@@ -9,7 +9,7 @@ from vision import sizes
 from vision.detections import Detections
 
 BALLS = np.array([[200.0, 200.0], [400.0, 260.0], [600.0, 420.0]])
-MARKS = np.array([[80.0 + 90 * k, 60.0] for k in range(9)])
+MARKS = np.array([[80.0 + 180 * k, 60.0 + 440 * j] for j in range(2) for k in range(5)])[:9]
 
 
 def marked() -> Detections:
@@ -29,3 +29,37 @@ def test_a_camera_knows_balls_from_the_diamonds_that_outnumber_them() -> None:
 def test_where_no_ball_can_be_nothing_is_said() -> None:
     told = sizes.weigh(marked(), np.append(np.full(3, 17.5), np.full(9, np.nan)))
     assert told.score[3:] == pytest.approx(0.5)
+
+
+def oblique(v: np.ndarray) -> np.ndarray:
+    """Radius of a ball at row ``v`` of a picture whose horizon lies at row -150."""
+    return 0.02 * (v + 150.0)
+
+
+def test_a_cue_ball_far_from_the_rack_keeps_its_score() -> None:
+    """A rack alone tells the size where it lies, and nothing of the other end of the table."""
+    rack = np.array([[400.0 + 9 * x, 200.0 + 7 * y] for y in range(4) for x in range(-y, y + 1, 2)])
+    centre = np.vstack([rack, [430.0, 620.0]])
+    found = sizes.weigh(Detections.of(centre, oblique(centre[:, 1]), np.full(len(centre), 0.7)))
+    assert found.score[-1] > 0.6
+
+
+def test_pieces_of_one_thing_do_not_outvote_the_balls() -> None:
+    """A stripe found in eight pieces, a mark and a finger beside four whole balls."""
+    balls = np.array([[1600.0, 420.0], [780.0, 790.0], [1350.0, 650.0], [290.0, 500.0]])
+    pieces = np.array([1100.0, 190.0]) + np.array([[0, 0], [8, -6], [-7, 5], [4, 8], [9, 3], [-6, -7], [2, -9], [7, 9]])
+    others = np.array([[580.0, 540.0], [1650.0, 216.0]])
+    radius = np.concatenate([np.full(4, 21.5), np.linspace(7.6, 10.7, 8), [12.9, 8.2]])
+    score = np.concatenate([np.full(4, 0.7), np.full(8, 0.4), [0.7, 0.5]])
+    weighed = sizes.weigh(Detections.of(np.vstack([balls, pieces, others]), radius, score)).score
+    assert weighed[:4].min() > 0.6
+    assert weighed[4:12].max() < 0.1
+
+
+def test_a_small_thing_among_the_balls_is_none() -> None:
+    centre = np.array([[300.0, 200.0], [700.0, 260.0], [420.0, 400.0], [640.0, 520.0], [500.0, 640.0], [520.0, 380.0]])
+    radius = oblique(centre[:, 1])
+    radius[-1] *= 0.5
+    found = sizes.weigh(Detections.of(centre, radius, np.full(6, 0.7)))
+    assert found.score[:5].min() > 0.6
+    assert found.score[5] < 0.1
