@@ -20,6 +20,7 @@ from referee.match import Match, step
 from referee.ruling import Ruling
 from referee.script import parse_line
 
+ROTATION = ("9-ball", "10-ball")  # the lowest ball on the table is the one to hit
 CALL_SHOT = ("8-ball", "10-ball", "14.1")
 #: Without its key ball a rack would be over, so it is on the table even where nobody sees it.
 KEY_BALL = {"8-ball": 8, "9-ball": 9, "10-ball": 10}
@@ -237,12 +238,24 @@ class Fold:
     def _other_numbers(self, shot: Mapping[str, Any], event: Mapping[str, Any], ball: int) -> dict[str, Any]:
         """Another reading of which ball an event is about, for the referee to weigh; empty where the number is sure."""
         other = self._mistaken_for(shot, ball)
-        if other is None or ball not in decisive(shot) or self.game == "14.1":
+        if ball not in decisive(shot) or self.game == "14.1":
             return {}
+        if other is None:
+            return self._lowest_unsure(shot, event, ball)
         p = round(1 - float(shot["identity_p"][str(ball)]), 4)
         if event["kind"] == "contact":
             return {"balls_alt": [{"balls": [0, other], "p": p}]} if 0 in event["balls"] else {}
         return {"ball_alt": [{"ball": other, "p": p}]} if event["kind"] == "pocket" else {}
+
+    def _lowest_unsure(self, shot: Mapping[str, Any], event: Mapping[str, Any], ball: int) -> dict[str, Any]:
+        """Where the lowest ball decides and may be another: the one that was hit may have been the lowest (a 9 seen from its
+        end was taken for the 1, and the 2 called a wrong ball for sure). To the rules that is as if the lowest was hit."""
+        met = [e for e in shot["events"] if e["kind"] == "contact" and 0 in e["balls"]]
+        lowest = min(self.referee.state.on_table - {0}, default=ball)
+        p = float((shot.get("identity_p") or {}).get(str(lowest), 1.0))
+        if self.game not in ROTATION or event not in met or ball == lowest or p >= NUMBER_SURE:
+            return {}
+        return {"balls_alt": [{"balls": [0, lowest], "p": round(1 - p, 4)}]}
 
     def _events(self, shot: Mapping[str, Any], on: Iterable[int]) -> Iterable[dict[str, Any]]:
         on = set(on)

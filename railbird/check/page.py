@@ -12,11 +12,11 @@ from markupsafe import Markup
 from calibration.errors import InputError
 from railbird.check.diagram import Diagram
 from railbird.check.pictures import Still, jpeg
-from railbird.check.question import Dispute
+from railbird.check.question import CLOSE_S, UNSEEN, Dispute
 from railbird.overrule import corrected, cue_contacts
 from railbird.report.statistics import is_break
 from railbird.report.view import SURE, event_rows, hinge_words, next_words, sure_level, verdict
-from railbird.script import rule
+from railbird.script import ROTATION, rule
 from railbird.words import Words
 
 Row = dict[str, Any]
@@ -25,7 +25,8 @@ Row = dict[str, Any]
 def reruled(match: Mapping[str, Any], i: int, facts: Mapping[str, Any]) -> tuple[Row, Row] | None:
     """Shot ``i`` with other facts and its ruling then; ``None`` where the rules refuse them.
 
-    Doubt is not carried along: the question is what the rules say *if* it was so.
+    Doubt is not carried along: the question is what the rules say *if* it was so. Who says that nothing was hit, or that no
+    ball reached a rail, says it of the whole shot, also of what a clip cut off.
     """
     number = match["shots"][i]["number"]
     # The rules need no paths and no later shots, and copying them takes longer than ruling.
@@ -33,7 +34,10 @@ def reruled(match: Mapping[str, Any], i: int, facts: Mapping[str, Any]) -> tuple
         {key: value for key, value in shot.items() if key not in ("paths", "ruling")}
         for shot in match["shots"][: i + 1]
     ]
-    shot = rule(corrected({**match, "shots": bare, "warnings": []}, number, facts))["shots"][i]
+    changed = corrected({**match, "shots": bare, "warnings": []}, number, facts)
+    if facts.get("first_contact", 0) is None or facts.get("rail") is False:
+        changed["shots"][i].pop("partial", None)
+    shot = rule(changed)["shots"][i]
     return (shot, shot["ruling"]) if shot.get("ruling") else None
 
 
@@ -144,7 +148,8 @@ def page(
     needs = ruling.get("needs_referee")
     note = ""
     if dispute.p < sure and differs is not None and not differs["same"]:
-        note = words("check.default", sure=words.percent(sure))
+        close = len(dispute.rivals) > 1 and dispute.rivals[-1].t_s - dispute.rivals[0].t_s < CLOSE_S
+        note = words("check.default" if close else "check.default_open", sure=words.percent(sure))
     elif needs:
         note = words("report.needs", reason=words.needs(str(needs.get("reason") or "")))
     return {
@@ -154,10 +159,10 @@ def page(
         "kicker": f"{words('check.kicker')} · {words.game(match['game'])} · {words.rules(match['rules'])}",
         "question": words(f"check.question_{dispute.question}"),
         "answer": dispute.words,
-        "p": words.percent(dispute.p),
-        "p_words": words("check.sure_answer"),
+        "p": "?" if dispute.answer == UNSEEN else words.percent(dispute.p),
+        "p_words": words("check.no_answer" if dispute.answer == UNSEEN else "check.sure_answer"),
         "level": sure_level(dispute.p, sure),
-        "notes": list(dispute.notes),
+        "notes": [*dispute.notes, *_lowest_note(match, shot, dispute, words)],
         "shooter": shot.get("shooter") or "",
         "ruling": own,
         "ruling_sure": words("check.ruling_sure", p=words.percent(float(ruling.get("p", 0.0)))) if ruling else "",
@@ -194,6 +199,17 @@ def page(
         "foot": words("check.sheet_foot", number=shot["number"], file=source, time=time),
         "moment": words.clock(at, 2),
     }
+
+
+def _lowest_note(match: Mapping[str, Any], shot: Mapping[str, Any], dispute: Dispute, words: Words) -> Sequence[str]:
+    """Where the lowest ball is the one to hit: which one that was taken to be, and how surely, unless it is the one hit."""
+    lowest = min((int(ball) for ball in shot.get("start") or () if ball != "0"), default=None)
+    if match["game"] not in ROTATION or dispute.question != "first-contact" or str(lowest) == dispute.answer:
+        return ()
+    p = (shot.get("identity_p") or {}).get(str(lowest))
+    return (
+        () if lowest is None or p is None else (words("check.lowest", ball=words.numeral(lowest), p=words.percent(p)),)
+    )
 
 
 def signed(ms: float, words: Words) -> str:

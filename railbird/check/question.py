@@ -17,6 +17,9 @@ Shot = Mapping[str, Any]
 NEAR_S = 0.6  # a question about a moment is about what happened so near to it
 MUST_S = 0.0015  # times are not known better than this, whatever a fit says
 SAID = 0.5
+UNSEEN = "unseen"  # the answer where the recording has none
+CLOSE_S = 0.1  # contacts further apart are told in seconds
+MOVED_M = 0.03
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,7 @@ class Dispute:
     Parameters
     ----------
     question : of ``QUESTIONS``.
-    answer : in short, for programs (``"3"``, ``"none"``, ``"yes"`` …).
+    answer : in short, for programs (``"3"``, ``"none"``, ``"yes"`` …; ``UNSEEN`` where the recording has no answer).
     words : the answer as a sentence.
     p : probability of the answer.
     t_s : the instant, seconds.
@@ -146,6 +149,9 @@ def _first_contact(shot: Shot, table: Table, at: float, words: Words) -> Dispute
     for rival in rivals:
         if rival.ball not in {r.ball for r in one_each} and rival.p > 0.02:
             one_each.append(rival)
+    moved = _moved(shot)
+    if not one_each and ("0" not in (shot.get("start") or {}) or moved):
+        return _unseen(shot, moved, at, table, words)
     if not one_each or (one_each[0].p < SAID and len(one_each) == 1):
         none = 1.0 - (one_each[0].p if one_each else 0.0)
         place = _place(one_each[0].event if one_each else None, shot, table)
@@ -173,8 +179,7 @@ def _first_contact(shot: Shot, table: Table, at: float, words: Words) -> Dispute
             p = first.p * (1 - rival.p) + first.p * rival.p * before(first, rival, shot)
     notes = []
     if rival is not None:
-        gap = abs(rival.t_s - first.t_s)
-        notes.append(words("check.gap", ms=words.number(1e3 * gap, 1), ball=words.numeral(rival.ball)))
+        notes.append(_gap_note(abs(rival.t_s - first.t_s), rival.ball, words))
     t = first.t_s if rival is None or abs(rival.t_s - first.t_s) > 0.1 else (first.t_s + rival.t_s) / 2
     shown = (first,) if rival is None else tuple(sorted((first, rival), key=lambda r: r.t_s))
     if rival is not None and rival.t_s - first.t_s > 0.5:
@@ -191,6 +196,42 @@ def _first_contact(shot: Shot, table: Table, at: float, words: Words) -> Dispute
         {"first_contact": rival.ball if rival is not None else None},
         words("check.if_first", ball=words.numeral(rival.ball)) if rival is not None else words("check.if_none"),
         tuple(notes),
+    )
+
+
+def _gap_note(gap_s: float, ball: int, words: Words) -> str:
+    """How far apart two contacts are, in the unit that one thinks in there."""
+    if gap_s < CLOSE_S:
+        return words("check.gap", ms=words.number(1e3 * gap_s, 1), ball=words.numeral(ball))
+    return words("check.gap_s", s=words.number(gap_s, 2), ball=words.numeral(ball))
+
+
+def _moved(shot: Shot) -> list[tuple[float, int, tuple[float, float]]]:
+    """Object balls that were set in motion: when first seen elsewhere (seconds), number, where they had lain (metres)."""
+    found = []
+    for name, rows in (shot.get("paths") or {}).items():
+        since = next((t for t, x, y in rows if math.dist((x, y), rows[0][1:]) > MOVED_M), None)
+        if name != "0" and since is not None:
+            found.append((float(since), int(name), (float(rows[0][1]), float(rows[0][2]))))
+    return sorted(found)
+
+
+def _unseen(
+    shot: Shot, moved: Sequence[tuple[float, int, tuple[float, float]]], at: float, table: Table, words: Words
+) -> Dispute:
+    """The cue ball's first contact is not in the recording, though balls moved or the cue ball was not seen: no answer."""
+    t, ball, place = moved[0] if moved else (at, 0, _place(None, shot, table))
+    return Dispute(
+        "first-contact",
+        UNSEEN,
+        words("check.first_unseen"),
+        0.5,
+        t,
+        place,
+        (),
+        tuple(dict.fromkeys((0, ball, *(b for _, b, _ in moved[1:3])))),
+        None,
+        "",
     )
 
 

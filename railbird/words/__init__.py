@@ -59,9 +59,9 @@ class Words:
         certain : say 100 % and 0 % after all, for counted shares.
         """
         if not certain:
-            if p > 0.995:
+            if p >= 0.995:
                 return self("number.over", value=self._percent(99))
-            if p < 0.005:
+            if p <= 0.005:
                 return self("number.under", value=self._percent(1))
         return self._percent(100 * p)
 

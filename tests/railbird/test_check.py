@@ -88,9 +88,34 @@ def test_unlikely_contact_does_not_answer() -> None:
 
 def test_nothing_hit() -> None:
     match = ruled(0.03)
-    match["shots"][2]["events"] = [e for e in match["shots"][2]["events"] if e["kind"] != "contact"]
+    shot = match["shots"][2]
+    shot["events"] = [e for e in shot["events"] if e["kind"] == "strike"]
+    shot["paths"] = {"0": shot["paths"]["0"]}
     dispute = examine(match, 2, 8.3, "first-contact", EN)
     assert (dispute.answer, dispute.otherwise) == ("none", None)
+
+
+def test_a_contact_that_nobody_saw_is_not_said_to_be_none() -> None:
+    """Balls moved, or the cue ball itself was not seen: the recording has no answer, and no number beside it."""
+    match = ruled(0.03)
+    shot = match["shots"][2]
+    shot["events"] = [e for e in shot["events"] if e["kind"] != "contact"]
+    dispute = examine(match, 2, 8.3, "first-contact", EN)
+    assert (dispute.answer, dispute.p, dispute.otherwise) == ("unseen", 0.5, None)
+    assert dispute.t_s == pytest.approx(8.3, abs=0.1), "where the first ball began to move"
+    assert set(dispute.balls) == {0, 2, 5}
+    shot["paths"], shot["start"] = {}, {"9": shot["start"]["9"]}
+    assert examine(match, 2, 8.3, "first-contact", EN).answer == "unseen"
+
+
+def test_what_is_said_of_a_whole_shot_holds_where_the_clip_cuts_it_off() -> None:
+    match = ruled(0.03)
+    match["shots"] = match["shots"][:3]
+    match["shots"][2] |= {"partial": True, "cut": "end"}
+    for facts in ({"first_contact": None}, {"rail": False}):
+        found = reruled(match, 2, facts)
+        assert found is not None
+        assert (found[1]["legal"], found[1]["enforced"]) == (False, "no-rail")
 
 
 def test_rail_yes_and_no() -> None:

@@ -261,7 +261,13 @@ def test_every_text_that_templates_ask_for_exists() -> None:
 
 @pytest.mark.parametrize(
     ("language", "p", "text"),
-    [("en", 0.5, "50%"), ("en", 0.9999, "over 99%"), ("et", 0.001, "alla 1\u202f%"), ("hu", 0.954, "95%")],
+    [
+        ("en", 0.5, "50%"),
+        ("en", 0.9999, "over 99%"),
+        ("en", 0.995, "over 99%"),
+        ("et", 0.001, "alla 1\u202f%"),
+        ("hu", 0.954, "95%"),
+    ],
 )
 def test_percent_is_never_certain(language: str, p: float, text: str) -> None:
     assert words(language).percent(p) == text

@@ -168,6 +168,19 @@ def test_a_foul_that_rests_on_an_uncertain_number_is_not_called() -> None:
     assert rule(rule(match)) == rule(match), "ruling again changes nothing"
 
 
+def test_a_foul_that_rests_on_which_ball_is_the_lowest_is_not_called() -> None:
+    """The 5 is hit and is surely the 5; what is taken for the 2 may be the 9 seen from its end."""
+    match = a_match(0.03)
+    match["shots"][1]["identity_p"] = {"0": 1.0, "2": 0.53, "5": 1.0, "9": 1.0}
+    doubted = rule(match)["shots"][1]["ruling"]
+    assert doubted["enforced"] is None
+    assert doubted["alternative"]["enforced"] == "wrong-ball-first"
+    assert doubted["p"] < 0.6
+    assert doubted["needs_referee"]
+    match["shots"][1]["identity_p"]["2"] = 1.0
+    assert rule(match)["shots"][1]["ruling"]["enforced"] == "wrong-ball-first"
+
+
 def test_a_ruling_is_no_surer_than_the_number_of_the_cue_ball() -> None:
     match = a_match(0.03)
     match["shots"][1]["identity_p"] = {"0": 0.9, "2": 1.0, "5": 1.0, "9": 0.4}
