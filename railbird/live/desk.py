@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from calibration.errors import InputError
+from railbird.games import BALLS
 from railbird.live import commands as ask
 from railbird.live import orders
 from railbird.live.access import Visitor
@@ -25,6 +26,7 @@ from railbird.live.session import News, Session
 from railbird.live.speech import Speaker
 from railbird.live.store import MatchRecord, Store, StoreFault
 from railbird.words import words
+from referee.terms import Game
 from tracking.events import Point
 
 log = logging.getLogger("railbird.live")
@@ -163,6 +165,16 @@ class Desk:
         """Whether a rack has to be set up now."""
         session = self.session
         return session is not None and session.state.is_break
+
+    @property
+    def in_play(self) -> frozenset[int]:
+        """Balls that may be on the table: what the match has there, or all where a rack is or may be set up."""
+        session = self.session
+        every = frozenset({0, *BALLS[self.game]})
+        if session is None or session.game is Game.STRAIGHT_POOL:
+            return every
+        state = session.state
+        return every if state.is_break or state.choice is not None else state.on_table | {0}
 
     def on_table(self, table: Mapping[str, float]) -> None:
         """The table's sizes; matches that begin from now on are played on it."""

@@ -59,6 +59,10 @@ class Desk(Protocol):
     def rack_due(self) -> bool:
         """Whether a rack has to be set up now."""
 
+    @property
+    def in_play(self) -> frozenset[int]:
+        """Balls that may be on the table, cue ball included."""
+
     def on_table(self, table: Mapping[str, float]) -> None:
         """The table was found; its sizes in metres."""
 

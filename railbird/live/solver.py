@@ -106,6 +106,13 @@ class Solver:
             message = self._last
         self._put(message)
 
+    def offer(self, game_balls: Sequence[int]) -> None:
+        """From here on balls may have these numbers."""
+        with self._lock:
+            if self._last is not None:
+                self._last = (*self._last[:3], list(game_balls))
+        self._put(("offer", list(game_balls)))
+
     def push(self, observation: Observation) -> None:
         """Hand over a look; waits only where very many wait."""
         if not self._alive and not self._closed and time.monotonic() - self._started > AGAIN_S:
@@ -255,6 +262,7 @@ class _Bench:
         self.watcher: ShotWatcher | None = None
         self.balls: dict[int, Point] = {}
         self.balls_s = -1e9
+        self.renamed = False  # other numbers are offered than when balls were last named
 
     def work(self) -> None:
         self.pipe.send(("ready",))
@@ -263,6 +271,11 @@ class _Bench:
             if message[0] == "anew":
                 _, self.epoch, self.table, self.game_balls = message
                 self._begin()
+                continue
+            if message[0] == "offer":
+                self.game_balls = message[1]
+                if self.watcher is not None:
+                    self.watcher.game_balls, self.balls_s, self.renamed = message[1], -1e9, True
                 continue
             done += 1
             t_s = self._flush() if message[0] == "flush" else self._look(message[1])
@@ -315,7 +328,8 @@ class _Bench:
             return self.balls
         self.balls_s = t_s
         recorder = self.watcher.recorder
-        names = recorder.identities(self.watcher.game_balls, lately=True).number
+        names = recorder.identities(self.watcher.game_balls, lately=not self.renamed).number
+        self.renamed = False
         self.balls = {
             names[track.id]: (float(track.mean[0]), float(track.mean[1]))
             for track in recorder.tracker.tracks

@@ -9,7 +9,6 @@ from typing import Protocol
 
 from calibration.result import Calibration
 from railbird.eye import Eye, See
-from railbird.games import BALLS
 from railbird.live.clips import ClipRecorder
 from railbird.live.config import Club
 from railbird.live.mailbox import Mailbox
@@ -83,9 +82,9 @@ class Watch:
         self.desk.on_state(CameraState.READY)
 
     def _anew(self) -> None:
-        """Tracks begin anew."""
-        self._game = self.desk.game
-        self.solver.anew(self.stage.calibration.table, [0, *BALLS[self._game]])
+        """Tracks begin anew, with the numbers of the balls in play: after a restart in mid-rack those that are down are no choice."""
+        self._game, self._offered = self.desk.game, self.desk.in_play
+        self.solver.anew(self.stage.calibration.table, sorted(self._offered))
 
     # -- a frame -------------------------------------------------------------------------------------------------
     def frame(self, frame: Frame) -> None:
@@ -128,6 +127,10 @@ class Watch:
                 return  # later
             self._anew()
         self._rack_due = due
+        in_play = self.desk.in_play
+        if not in_play <= self._offered:  # a ball was spotted, a shot withdrawn, the state put right
+            self._offered |= in_play
+            self.solver.offer(sorted(self._offered))
 
     def end(self) -> None:
         """The stream is over: a shot that it cut off is ruled on as far as it was seen."""

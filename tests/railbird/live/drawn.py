@@ -14,6 +14,7 @@ import numpy as np
 from calibration.camera import Camera
 from calibration.result import Calibration
 from calibration.table import Table
+from railbird.games import BALLS
 from railbird.live.camera import LiveCamera
 from railbird.live.seen import CameraState, SeenShot
 from vision.detections import Detections
@@ -65,6 +66,10 @@ class Ears:
 
     game = "9-ball"
     rack_due = False
+
+    @property
+    def in_play(self) -> frozenset[int]:
+        return frozenset({0, *BALLS[self.game]})
 
     def __init__(self, folder: Path) -> None:
         self.states: list[CameraState] = []

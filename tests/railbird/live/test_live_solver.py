@@ -203,7 +203,9 @@ def test_each_of_two_shots_in_work_gets_its_own_clip(
     monkeypatch.setattr(ears, "on_clip", lambda match, shot, file, began_s: began.update({shot: (began_s, file)}))
     run(camera, ears, lambda: CameraState.ENDED in ears.states, 60)
     assert [round(seen.shot.start_s) for seen in ears.shots] == [2, 9]
-    assert CameraState.READY not in ears.states[2:-1]  # not ready: the first shot was in work until the second was played
+    assert (
+        CameraState.READY not in ears.states[2:-1]
+    )  # not ready: the first shot was in work until the second was played
     assert set(began) == {1, 2}
     for number, start_s in ((1, 2.0), (2, 9.0)):
         began_s, file = began[number]

@@ -175,3 +175,45 @@ def test_a_rack_at_the_other_end_turns_the_table_and_is_no_shot(tmp_path: Path, 
     assert ears.shots == []
     assert ears.balls[1] == pytest.approx((TABLE.width_m - x, TABLE.length_m - y), abs=0.003)
     assert ears.balls[0] == pytest.approx((TABLE.width_m - 0.6, 0.54), abs=0.003)
+
+
+def test_after_a_restart_in_mid_rack_only_the_balls_in_play_have_numbers(
+    tmp_path: Path, drawn_table: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is down cannot be the name of a ball on the table, however much one looks like it; what comes back can."""
+    from tests.railbird.live.rig import parts
+
+    opening = {"game": "9-ball", "rules": "wpa-2025", "players": ["Ann", "Bo"], "race_to": 3}
+    things = parts(tmp_path, opening=opening)
+    desk = things.desk
+    assert desk.session is not None
+    assert desk.in_play == frozenset(range(10))  # a break is due
+    desk.session.set_state("referee", on_table=[0, 1, 5, 9])
+    assert desk.in_play == {0, 1, 5, 9}
+
+    source = Drawn(STILL, 8.0)
+    clear = source.see
+
+    def see(frame: Frame, region: tuple[int, int, int, int]) -> Detections:
+        found = clear(frame, region)
+        found.evidence[found.evidence[:, 5] == 0, 4] = 1.0  # the 5 looks more like the 4
+        if frame.t_s > 4.0 and 4 not in desk.session.state.on_table:  # type: ignore[union-attr]
+            assert things.desk.state()["balls"].keys() == {"0", "1", "5", "9"}
+            desk.session.set_state("referee", on_table=[0, 1, 4, 9])  # type: ignore[union-attr]
+        return found
+
+    camera = LiveCamera(
+        club(tmp_path, camera={"source": "drawn.mp4", "length_m": 2.54}, keep={"clips": False}),
+        things.metrics,
+        see=see,
+        opened=source.open,
+        pace=None,
+    )
+    camera.start(desk)
+    end = time.monotonic() + 60
+    while desk.camera_state is not CameraState.ENDED and time.monotonic() < end:
+        time.sleep(0.05)
+    camera.stop()
+    assert things.metrics.get("faults_total") == 0
+    assert desk.state()["balls"].keys() == {"0", "1", "4", "9"}
+    things.store.close()
