@@ -84,7 +84,7 @@ class Frame:
             return np.asarray(cv2.cvtColor(self.image[:height, :width], cv2.COLOR_BGR2YUV_I420), np.uint8)
         raw = self._raw
         width, height = raw.width & ~1, raw.height & ~1
-        flat = np.array(raw.reformat(width=width, height=height, format="yuv420p").to_ndarray(), np.uint8)
+        flat = np.asarray(raw.reformat(width=width, height=height, format="yuv420p").to_ndarray(), np.uint8)
         turns = round(raw.rotation / 90) % 4
         if not turns:
             return flat
