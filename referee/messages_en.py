@@ -93,7 +93,7 @@ MESSAGES = {
     "hinge.cue-ball": "cue ball pocketed or off the table, or neither",
     "hinge.pocketed": "pocketed or not: {balls}",
     "hinge.pocket": "which pocket",
-    "hinge.entered-foul": "whether it happened: {fouls}",
+    "hinge.entered-foul": "{fouls} or not",
     "hinge.rail": "rail after contact or not: {balls}",
     "hinge.call-unknown": "what was called",
     "hinge.groups-unknown": "who has which group",

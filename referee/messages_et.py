@@ -93,7 +93,7 @@ MESSAGES = {
     "hinge.cue-ball": "kas löögikuul läks auku või laualt välja",
     "hinge.pocketed": "kas läks auku: {balls}",
     "hinge.pocket": "milline auk",
-    "hinge.entered-foul": "kas see juhtus: {fouls}",
+    "hinge.entered-foul": "kas oli {fouls}",
     "hinge.rail": "kas jõudis pärast puudet poorti: {balls}",
     "hinge.call-unknown": "mis nimetati",
     "hinge.groups-unknown": "kellel on milline rühm",

@@ -93,7 +93,7 @@ MESSAGES = {
     "hinge.cue-ball": "a fehér golyó elveszett-e",
     "hinge.pocketed": "lement-e: {balls}",
     "hinge.pocket": "melyik lyuk",
-    "hinge.entered-foul": "megtörtént-e: {fouls}",
+    "hinge.entered-foul": "volt-e {fouls}",
     "hinge.rail": "volt-e falérintés az érintés után: {balls}",
     "hinge.call-unknown": "mi volt a bemondás",
     "hinge.groups-unknown": "kié melyik csoport",

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-import cv2
 import numpy as np
 
 from calibration.camera import Camera
@@ -16,6 +15,7 @@ from railbird.drawing.canvas import Canvas, Sprite
 from railbird.drawing.course import Course
 from railbird.drawing.lettering import WHITE, ball_colour, ball_picture
 from railbird.drawing.panels import Panels
+from railbird.drawing.placing import hides_table, place_panels
 from railbird.report.statistics import is_break
 from railbird.report.top_view import numbered_events
 
@@ -23,6 +23,7 @@ TRAIL_S = 0.9
 FLASH_S = 0.45
 NUMBER_S = 1.4
 BANNER_S = 4.5
+SMALL_VIEW = 270  # width of the top view at 1080 lines where a larger one would hide a pocket
 LATE_S = 1.6  # where a clip ends with its shot, the banner shows over the last of it
 DARK = (10, 22, 20)
 FLASH = {"contact": (255, 255, 255), "rail": (250, 214, 130), "pocket": (111, 208, 191), "off-table": (255, 120, 100)}
@@ -63,6 +64,9 @@ class Overlay:
         self.scale = max(0.5, min(size[1] / 1080, size[0] / 1280))
         self.panels = Panels(match, words, self.scale)
         self.corners = place_panels(match, size, self.panels.sizes(), factor)
+        if hides_table(match, size, (*self.corners["view"], *self.panels.sizes()["view"]), factor):
+            self.panels = Panels(match, words, self.scale, view=SMALL_VIEW)
+            self.corners = place_panels(match, size, self.panels.sizes(), factor)
         self.flashes = [_flashes(shot, self.table) for shot in match["shots"]]
         self.breaks = [is_break(match["shots"], i) for i in range(len(match["shots"]))]
         self.duration = float((match.get("source") or {}).get("duration_s") or 1e9)
@@ -215,39 +219,4 @@ def _flashes(shot: Mapping[str, Any], table: Table) -> list[Flash]:
             continue
         shown = number if not many or number == 1 else None
         found.append(Flash(float(event["t_s"]), event["kind"], (float(at[0]), float(at[1])), shown))
-    return found
-
-
-def place_panels(
-    match: Mapping[str, Any], size: tuple[int, int], sizes: Mapping[str, tuple[int, int]], factor: float = 1.0
-) -> dict[str, tuple[int, int]]:
-    """Top left corners of top view, score bug and banner, where they hide the least of the table."""
-    width, height = size
-    gap = round(0.02 * height) + 4
-    cloth = np.zeros((height // 4 + 1, width // 4 + 1), np.uint8)
-    corners = match["table"].get("corners_px") or {}
-    if len(corners) == 4:
-        outline = np.array([corners[c] for c in ("head-left", "head-right", "foot-right", "foot-left")]) * factor / 4
-        if np.isfinite(outline).all():
-            cv2.fillPoly(cloth, [np.round(np.clip(outline, -1e4, 1e4)).astype(np.int32)], 1)
-    taken = cloth.astype(np.int64)
-
-    def cost(x: int, y: int, w: int, h: int) -> int:
-        return int(taken[y // 4 : (y + h) // 4 + 1, x // 4 : (x + w) // 4 + 1].sum())
-
-    def spots(w: int, h: int) -> list[tuple[int, int]]:
-        right, bottom = width - w - gap, height - h - gap
-        return [(right, gap), (gap, gap), (right, bottom), (gap, bottom)]
-
-    found: dict[str, tuple[int, int]] = {}
-    w, h = sizes["banner"]
-    low, high = ((width - w) // 2, height - h - gap), ((width - w) // 2, gap)
-    at = low if cost(*low, w, h) <= cost(*high, w, h) + cost(0, 0, width, height) // 20 else high
-    found["banner"] = at
-    taken[max(at[1], 0) // 4 : (at[1] + h) // 4 + 1, max(at[0], 0) // 4 : (at[0] + w) // 4 + 1] += 3
-    for name in ("view", "bug"):
-        w, h = sizes[name]
-        x, y = min(spots(w, h), key=lambda p: cost(p[0], p[1], w, h))
-        found[name] = (x, y)
-        taken[max(y, 0) // 4 : (y + h) // 4 + 1, max(x, 0) // 4 : (x + w) // 4 + 1] += 1000
     return found

@@ -67,13 +67,13 @@ def head_right(match: Mapping[str, Any]) -> bool:
 
 
 class Panels:
-    """Makes panels of a match, scaled to the video (1 is 1080 lines)."""
+    """Makes panels of a match, scaled to the video (1 is 1080 lines); ``view`` is the top view's width at that size."""
 
-    def __init__(self, match: Mapping[str, Any], words: Words, scale: float) -> None:
+    def __init__(self, match: Mapping[str, Any], words: Words, scale: float, view: int = 400) -> None:
         self.match = match
         self.words = words
         self.scale = scale
-        self.view = View(Table.from_json(match["table"]), self._px(400), turned=head_right(match))
+        self.view = View(Table.from_json(match["table"]), self._px(view), turned=head_right(match))
         self.bug_size = (self._px(470), self._px(116))
         self.banner_size = (self._px(900), self._px(128))
 

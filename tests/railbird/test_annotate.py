@@ -14,10 +14,11 @@ import pytest
 from calibration.camera import Camera
 from calibration.errors import InputError
 from railbird.annotate import annotate, cut_clips, still
-from railbird.drawing.canvas import BT601, Canvas, Sprite
+from railbird.drawing.canvas import BT601, BT709, Canvas, Sprite
 from railbird.drawing.course import Cameras, Course
-from railbird.drawing.overlay import Overlay, place_panels, short_of_end
+from railbird.drawing.overlay import Overlay, short_of_end
 from railbird.drawing.panels import Panels
+from railbird.drawing.placing import hides_table, place_panels
 from railbird.words import words
 from tests.railbird.made import DURATION_S, FPS, SIZE, R, a_clip, camera, ruled
 
@@ -227,6 +228,19 @@ def test_panels_stay_off_the_cloth() -> None:
     assert spots["view"][0] > 900
     assert spots["bug"][0] > 900
     assert spots["view"][1] != spots["bug"][1]
+
+
+def test_top_view_hides_no_pocket(match: dict[str, Any]) -> None:
+    """A table that fills the frame leaves room for a small top view in a corner, none for the usual one."""
+    corners = {"head-left": [1620, 850], "head-right": [1620, 170], "foot-right": [300, 170], "foot-left": [300, 850]}
+    full = {**match, "table": {**match["table"], "corners_px": corners}}
+    overlay = Overlay(full, words("en"), (1920, 1080), BT709)
+    usual = Panels(full, words("en"), 1.0).view
+    place = (*overlay.corners["view"], overlay.panels.view.width, overlay.panels.view.height)
+    assert overlay.panels.view.width < usual.width
+    assert not hides_table(full, (1920, 1080), place)
+    assert hides_table(full, (1920, 1080), (26, 1054 - usual.height, usual.width, usual.height))
+    assert hides_table(full, (1920, 1080), (800, 400, 300, 200)), "cloth in plenty"
 
 
 def test_top_view_lies_as_the_picture_does(match: dict[str, Any]) -> None:
