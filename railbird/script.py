@@ -168,6 +168,7 @@ class Fold:
         ruling = rulings[-1]
         shot["ruling"] = ruling.to_json()
         self._doubt_of_numbers(shot)
+        self._name_doubt(shot, line["shot"]["events"])
         if ruling.alternative is not None:
             hinge = ruling.alternative.hinge
             shot["ruling"]["alternative"]["hangs_on_in"] = {lang: hinge_text(hinge, lang) for lang in LANGUAGES}
@@ -194,6 +195,16 @@ class Fold:
         ruling["p"] = round(ruling["p"] * share, 6)
         if ruling["p"] < self.referee.options.sure and ruling["needs_referee"] is None:
             ruling["needs_referee"] = {"reason": "ball-numbers", "default": "shooter"}
+
+    @staticmethod
+    def _name_doubt(shot: Mapping[str, Any], events: Iterable[Mapping[str, Any]]) -> None:
+        """A first contact that is in doubt only for the numbers of the balls is told as such: the picture shows what was hit."""
+        needs = shot["ruling"]["needs_referee"]
+        events = list(events)
+        met = {ball for e in events if e["kind"] == "contact" and 0 in e["balls"] for ball in e["balls"]}
+        others = {ball for e in events for other in e.get("balls_alt") or () for ball in other["balls"]}
+        if needs is not None and needs["reason"] == "first-contact" and others - met:
+            needs["reason"] = "ball-numbers"
 
     def line(self, shot: Mapping[str, Any]) -> dict[str, Any]:
         """The script object of a shot: its facts, without what the rules do not know of."""
@@ -250,12 +261,13 @@ class Fold:
     def _lowest_unsure(self, shot: Mapping[str, Any], event: Mapping[str, Any], ball: int) -> dict[str, Any]:
         """Where the lowest ball decides and may be another: the one that was hit may have been the lowest (a 9 seen from its
         end was taken for the 1, and the 2 called a wrong ball for sure). To the rules that is as if the lowest was hit."""
-        met = [e for e in shot["events"] if e["kind"] == "contact" and 0 in e["balls"]]
-        lowest = min(self.referee.state.on_table - {0}, default=ball)
-        p = float((shot.get("identity_p") or {}).get(str(lowest), 1.0))
-        if self.game not in ROTATION or event not in met or ball == lowest or p >= NUMBER_SURE:
+        known = shot.get("identity_p") or {}
+        lower = [b for b in self.referee.state.on_table - {0} if b < ball]
+        cue_contact = event["kind"] == "contact" and 0 in event["balls"]
+        p = math.prod(1 - float(known.get(str(b), 1.0)) for b in lower) if lower else 0.0
+        if self.game not in ROTATION or not cue_contact or p < 1 - NUMBER_SURE:
             return {}
-        return {"balls_alt": [{"balls": [0, lowest], "p": round(1 - p, 4)}]}
+        return {"balls_alt": [{"balls": [0, min(lower)], "p": round(p, 4)}]}
 
     def _events(self, shot: Mapping[str, Any], on: Iterable[int]) -> Iterable[dict[str, Any]]:
         on = set(on)

@@ -78,6 +78,10 @@ def sheet(page: Mapping[str, Any], stills: Sequence[Still], diagram: Diagram) ->
     article = f" ({page['ruling']['article']})" if page["ruling"]["article"] else ""
     out.text(page["ruling"]["headline"] + article, 32, bold=True, lines=2)
     out.text(page["ruling"]["announce"] or page["ruling"]["next"], 23, SOFT, lines=2)
+    if page["notes"]:
+        out.text(" ".join(page["notes"]), 22, SOFT, lines=2)
+    if page["hangs_on"]:
+        out.text(f"{page['ruling_sure']} {t('report.hangs_on', what=page['hangs_on'])}", 22, SOFT, lines=2)
     if page["default"]:
         out.text(page["default"], 22, TONES["open"], lines=2)
     out.head(t("check.frames"))

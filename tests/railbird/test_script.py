@@ -176,8 +176,8 @@ def test_a_foul_that_rests_on_which_ball_is_the_lowest_is_not_called() -> None:
     assert doubted["enforced"] is None
     assert doubted["alternative"]["enforced"] == "wrong-ball-first"
     assert doubted["p"] < 0.6
-    assert doubted["needs_referee"]
-    match["shots"][1]["identity_p"]["2"] = 1.0
+    assert doubted["needs_referee"]["reason"] == "ball-numbers"
+    match["shots"][1]["identity_p"] |= {"2": 1.0, "9": 0.53}
     assert rule(match)["shots"][1]["ruling"]["enforced"] == "wrong-ball-first"
 
 
