@@ -171,7 +171,7 @@ function last(state) {
     parts.push(make("p", { class: "remark" }, remarkText(remark)));
   const buttons = make("div", { class: "row" });
   if (shot && me.role !== "viewer") {
-    buttons.append(make("button", { class: "main", id: "wrong", onclick: () => openWrong(now) }, say("wrong")));
+    buttons.append(make("button", { id: "wrong", onclick: () => openWrong(now) }, say("wrong")));
     buttons.append(make("button", { id: "saw", onclick: () => openSaw(now) }, say("somebody_saw")));
   }
   if (state.clip) buttons.append(make("button", { id: "replay", onclick: () => openReplay(now) }, say("replay_clip")));

@@ -14,7 +14,8 @@ export function svg(tag, attributes = {}, ...children) {
 export const colour = (ball) => COLOURS[ball === 0 ? 0 : ((ball - 1) % 8) + 1];
 
 // A ball of radius r around (0, 0): stripes are white with a band, the number stands in a white disc.
-export function drawBall(ball, r) {
+// Small ones carry a larger disc, so that the number can be read.
+export function drawBall(ball, r, small = false) {
   const group = svg("g", { "data-ball": ball });
   const stripe = ball > 8;
   group.append(svg("circle", { r, fill: stripe ? COLOURS[0] : colour(ball), stroke: "#000", "stroke-opacity": 0.35, "stroke-width": r * 0.06 }));
@@ -24,12 +25,12 @@ export function drawBall(ball, r) {
     group.append(svg("path", { d: `M ${-w} ${-h} A ${r} ${r} 0 0 0 ${-w} ${h} L ${w} ${h} A ${r} ${r} 0 0 0 ${w} ${-h} Z`, fill: colour(ball) }));
   }
   if (ball > 0) {
-    group.append(svg("circle", { r: r * 0.52, fill: COLOURS[0] }));
-    const text = svg("text", { "font-size": r * (ball > 9 ? 0.62 : 0.74), fill: "#15181a", y: r * 0.03 });
+    group.append(svg("circle", { r: r * (small ? (stripe ? 0.58 : 0.68) : 0.52), fill: COLOURS[0] }));
+    const text = svg("text", { "font-size": r * (ball > 9 ? 0.62 : 0.74) * (small ? (stripe ? 1.28 : 1.42) : 1), fill: "#15181a", y: r * 0.03 });
     text.textContent = String(ball);
     group.append(text);
   }
-  group.append(svg("circle", { cx: -r * 0.34, cy: -r * 0.38, r: r * 0.2, fill: "#fff", "fill-opacity": 0.3 }));
+  if (!small) group.append(svg("circle", { cx: -r * 0.34, cy: -r * 0.38, r: r * 0.2, fill: "#fff", "fill-opacity": 0.3 }));
   return group;
 }
 
@@ -125,7 +126,7 @@ export class TableView {
     for (const [key, [x, y]] of Object.entries(balls)) {
       const ball = Number(key);
       const [cx, cy] = this.at([x * 1000, y * 1000]);
-      const group = drawBall(ball, radius);
+      const group = drawBall(ball, radius, true);
       group.setAttribute("transform", `translate(${cx.toFixed(1)} ${cy.toFixed(1)})`);
       if (faded && !faded.has(ball)) group.setAttribute("class", "faded");
       drawn.push(group);

@@ -127,7 +127,8 @@ async function joining() {
   $("join").hidden = false;
   $("qr").src = "/qr.svg";
   $("scan").textContent = say("scan");
-  $("code").textContent = say("code_is", { code: me.codes.player });
+  const [before, after] = say("code_is", { code: "\n" }).split("\n"); // the code stays in one piece
+  fill($("code"), before, make("b", {}, me.codes.player), after);
 }
 
 $("sound").addEventListener("click", () => {
