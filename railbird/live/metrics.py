@@ -18,6 +18,7 @@ _HELP = {
     "recalibrations_total": "Times the table was found again.",
     "faults_total": "Faults of ours that cost a shot or a stretch of stream.",
     "shots_total": "Shots ruled on.",
+    "solving_seconds_total": "Processor seconds spent on working out shots after they were over.",
     "refused_total": "Requests refused, by reason.",
     "pages": "Open pages.",
     "state": "1 for the state the camera is in.",
@@ -39,6 +40,7 @@ class Metrics:
         self._buckets = [0] * (len(LATENCY_BUCKETS_S) + 1)
         self._latency_sum = 0.0
         self._recent: deque[float] = deque(maxlen=RECENT)
+        self._worked: deque[tuple[float, float]] = deque(maxlen=RECENT)
 
     def add(self, name: str, by: float = 1.0, label: str = "") -> None:
         """Count up; ``label`` is written as ``name="value"``."""
@@ -65,6 +67,17 @@ class Metrics:
         """The latest latencies, seconds."""
         with self._lock:
             return list(self._recent)
+
+    def worked(self, seen_s: float, cpu_s: float) -> None:
+        """A shot was worked out: seconds of stream until its end was plain, and processor seconds from there."""
+        with self._lock:
+            self._worked.append((seen_s, cpu_s))
+            self._values["solving_seconds_total", ""] = self._values.get(("solving_seconds_total", ""), 0.0) + cpu_s
+
+    def work(self) -> list[tuple[float, float]]:
+        """Of the latest shots: seconds of stream until the end was plain, and processor seconds from there."""
+        with self._lock:
+            return list(self._worked)
 
     def text(self, gauges: Mapping[tuple[str, str], float] | None = None) -> str:
         """Everything as Prometheus reads it; ``gauges`` are read at this moment."""

@@ -42,7 +42,15 @@ class Stand:
     balls: dict[int, Point] = field(default_factory=dict)
 
 
-OnShot = Callable[[SeenShot], None]
+@dataclass(frozen=True, slots=True)
+class Worked:
+    """What a shot cost: the time of the look that showed it to be over, and the processor's seconds from there to its facts."""
+
+    look_s: float
+    cpu_s: float
+
+
+OnShot = Callable[[SeenShot, Worked], None]
 OnFault = Callable[[float, str], None]
 
 
@@ -220,7 +228,7 @@ class Solver:
         kind, *rest = message
         if kind == "shot" and self._on_shot is not None:
             try:
-                self._on_shot(rest[0])
+                self._on_shot(*rest)
             except Exception:
                 log.exception("a shot that was worked out could not be handed on")
                 if self._on_fault is not None:
@@ -293,12 +301,13 @@ class _Bench:
     def _look(self, observation: Observation) -> float:
         """One look. If tracking fails, this shot is lost but not the match."""
         assert self.watcher is not None
+        began = time.thread_time()
         try:
             shots = self.watcher.push(observation)
         except Exception as fault:
             self._failed(observation.t_s, fault)
         else:
-            self._tell(shots)
+            self._tell(shots, Worked(observation.t_s, time.thread_time() - began))
             self.watcher.recorder.between.clear()  # nobody asks for it live, and an evening is long
         return observation.t_s
 
@@ -307,14 +316,16 @@ class _Bench:
             return -1.0
         t_s = float(self.watcher.recorder.tracker.time_s)
         try:
-            self._tell(self.watcher.flush())
+            began = time.thread_time()
+            shots = self.watcher.flush()
+            self._tell(shots, Worked(t_s, time.thread_time() - began))
         except Exception as fault:
             self._failed(t_s, fault)
         return t_s
 
-    def _tell(self, shots: list[SeenShot]) -> None:
+    def _tell(self, shots: list[SeenShot], worked: Worked) -> None:
         for seen in shots:
-            self.pipe.send(("shot", seen))
+            self.pipe.send(("shot", seen, worked))
 
     def _failed(self, t_s: float, fault: Exception) -> None:
         import traceback

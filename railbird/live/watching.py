@@ -14,7 +14,7 @@ from railbird.live.config import Club
 from railbird.live.mailbox import Mailbox
 from railbird.live.metrics import Metrics
 from railbird.live.seen import CameraState, Desk, SeenShot
-from railbird.live.solver import Solver
+from railbird.live.solver import Solver, Worked
 from railbird.pipeline import find_rack, turned
 from railbird.stage import Stage
 from tracking import shots
@@ -145,8 +145,9 @@ class Watch:
             self.clips.drop()
 
     # -- what the solver tells, from its thread ------------------------------------------------------------------
-    def _finished(self, seen: shots.SeenShot) -> None:
+    def _finished(self, seen: shots.SeenShot, worked: Worked) -> None:
         shot = seen.shot
+        self.camera.metrics.worked(max(0.0, worked.look_s - shot.end_s), worked.cpu_s)
         rest = next((at for t, at in list(self._arrived) if t >= shot.end_s), None)
         width = self.camera.club.keep.clip_width
         scale = min(1.0, width / self.stage.calibration.camera.width)

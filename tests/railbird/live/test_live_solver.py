@@ -19,7 +19,7 @@ from railbird.live import solver as solving
 from railbird.live.camera import LiveCamera
 from railbird.live.metrics import Metrics
 from railbird.live.seen import CameraState
-from railbird.live.solver import Solver
+from railbird.live.solver import Solver, Worked
 from tests.railbird.live.drawn import TABLE, TWO_SHOTS, Drawn, Ears, run, shots_at
 from tests.railbird.live.rig import club
 from tracking.live import ShotWatcher
@@ -44,7 +44,12 @@ class Told:
     def __init__(self, solver: Solver) -> None:
         self.shots: list[SeenShot] = []
         self.faults: list[str] = []
-        solver.listen(self.shots.append, lambda t_s, text: self.faults.append(text))
+        solver.listen(self._take, lambda t_s, text: self.faults.append(text))
+
+    def _take(self, seen: SeenShot, worked: Worked) -> None:
+        assert worked.look_s >= seen.shot.end_s
+        assert worked.cpu_s > 0
+        self.shots.append(seen)
 
 
 @pytest.fixture

@@ -54,8 +54,8 @@ def join(folder: Path, shots: int, out: Path, size: tuple[int, int] = SIZE) -> P
     return out
 
 
-def measure(film: Path, folder: Path) -> tuple[list[float], dict[str, float]]:
-    """Latencies in seconds, and the camera's counts, of a file played as a camera."""
+def measure(film: Path, folder: Path) -> tuple[list[float], list[tuple[float, float]], dict[str, float]]:
+    """Latencies in seconds, what of them is stream and what is processor, and the camera's counts, of a file played as a camera."""
     opening = {"game": "8-ball", "rules": "wpa-2025", "players": ["Ann", "Bo"], "race_to": 3}
     things = parts(folder, opening=opening)
     camera = LiveCamera(club(folder, camera={"source": str(film)}), things.metrics, pace=1.0)
@@ -65,9 +65,9 @@ def measure(film: Path, folder: Path) -> tuple[list[float], dict[str, float]]:
     camera.stop()
     names = ("frames_total", "frames_dropped_total", "looks_total", "shots_total", "faults_total")
     counts = {name: things.metrics.get(name) for name in names}
-    found = things.metrics.latencies()
+    found, work = things.metrics.latencies(), things.metrics.work()
     things.store.close()
-    return found, counts
+    return found, work, counts
 
 
 def main() -> None:
@@ -82,10 +82,16 @@ def main() -> None:
         if not film.exists():
             join(given.folder, given.shots, film)
         before, began, used = os.getloadavg()[0], time.monotonic(), time.process_time()
-        found, counts = measure(film, Path(made))
+        found, work, counts = measure(film, Path(made))
         share = (time.process_time() - used) / (time.monotonic() - began)
     if not found:
         raise SystemExit(f"no shot was ruled on; {counts}")
+    seen, cpu = np.array(work).T
+    least = seen + cpu
+    print(
+        f"until the end is plain {np.median(seen):.2f} s of stream, worked out in {np.median(cpu):.2f} processor seconds"
+        f" (p95 {np.percentile(cpu, 95):.2f}); so on a free core at least: median {np.median(least):.2f} s, p95 {np.percentile(least, 95):.2f} s"
+    )
     print(
         f"{len(found)} rulings: median {np.median(found):.2f} s, p95 {np.percentile(found, 95):.2f} s, most {max(found):.2f} s;"
         f" load {before:.1f} before, {os.getloadavg()[0]:.1f} after, {share:.2f} cores used; {counts}"
