@@ -56,17 +56,27 @@ def only_moved(shot: Shot) -> bool:
 
 
 def being_racked(state: State, shot: Shot, table: Table, game: Game) -> bool:
-    """Whether a break is due and balls moved, but no rack stood and no stroke is to be seen: they were carried there.
+    """Whether a break is due and balls moved, but it was no break: no rack stood and no stroke is to be seen, they were carried
+    there; or the rack stood and the cue ball had no part in it, hands pressed it together.
 
     Where a stroke is, a rack that was not seen well, or a break that was missed, must not hold up the match.
     """
     if not state.is_break or game is Game.STRAIGHT_POOL or not shot.start:
         return False
     if looks_racked({str(ball): at for ball, at in shot.start.items()}, table, game.value):
-        return False
+        return _cue_ball_lay(shot)
     struck = any(isinstance(e, Strike) and e.ball == 0 and e.p >= STROKE for e in shot.events)
     met = any(isinstance(e, Contact) and 0 in e.balls and e.p >= MET for e in shot.events)
     return not (struck and met and shot.partial not in ("end", "both"))
+
+
+def _cue_ball_lay(shot: Shot) -> bool:
+    """Whether the cue ball was seen to lie in one place through all that moved, and nothing is told of it."""
+    before, after = shot.start.get(0), shot.end.get(0)
+    told = any(
+        0 in (event.balls if isinstance(event, Contact) else (getattr(event, "ball", -1),)) for event in shot.events
+    )
+    return before is not None and after is not None and not told and math.dist(before, after) < STRAYED_M
 
 
 def forget_hands(facts: dict[str, Any]) -> None:

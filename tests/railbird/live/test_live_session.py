@@ -427,3 +427,18 @@ def test_no_rail_is_not_said_for_sure_while_a_ball_that_was_hit_is_not_seen_to_l
     (ruling,) = session.play(replace(seen, shot=replace(seen.shot, end=rest))).rulings
     assert ruling["enforced"] is None
     assert ruling["needs_referee"]["reason"] == "rail"
+
+
+def test_hands_that_press_the_rack_together_make_no_break(tmp_path: Path) -> None:
+    """The cue ball lies where it lay, so nobody struck it, whatever rack balls are told to have met."""
+    things = parts(tmp_path)
+    assert things.desk.session is not None
+    player = Player()
+    pressed = player.shot(Contact(t_s=0.1, balls=(6, 10), at=(0.6, 1.9), p=0.6))
+    lies = dict(pressed.shot.start)
+    events = tuple(replace(e, ball=6) if isinstance(e, Strike) else e for e in pressed.shot.events)
+    pressed = replace(pressed, shot=replace(pressed.shot, events=events, end=lies))
+    assert things.desk.on_shot(pressed) is None
+    assert things.desk.session.shots == 0
+    player.rack()
+    assert things.desk.on_shot(player.break_shot((3, "foot-left"))) is not None
