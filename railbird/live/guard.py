@@ -36,6 +36,10 @@ HEADERS = {
 }
 
 
+#: Answers by which what lies behind refuses: counted and logged here, like what is refused at the door (sizes are already).
+REFUSALS = {400: "malformed", 403: "not-allowed", 404: "path", 405: "path", 422: "input"}
+
+
 class Guard:
     """ASGI middleware around the whole page.
 
@@ -73,7 +77,11 @@ class Guard:
             self.refused("size", caller, scope["path"])
             return HTTPException(413, f"too large: {limit // 1024} KB at most")
 
-        await self._app(scope, _limited(receive, limit, too_large), _dressed(send))
+        def told(status: int) -> None:
+            if status in REFUSALS:
+                self.refused(REFUSALS[status], caller, scope["path"])
+
+        await self._app(scope, _limited(receive, limit, too_large), _dressed(send, told))
 
     def refused(self, code: str, caller: str, path: str) -> None:
         """Count and log a refusal."""
@@ -141,11 +149,12 @@ def _limited(receive: Receive, limit: int, too_large: Callable[[], HTTPException
     return inner
 
 
-def _dressed(send: Send) -> Send:
-    """Adds the security headers to an answer that lacks them."""
+def _dressed(send: Send, told: Callable[[int], None]) -> Send:
+    """Adds the security headers to an answer that lacks them; ``told`` hears its status."""
 
     async def inner(message: MutableMapping[str, Any]) -> None:
         if message["type"] == "http.response.start":
+            told(message["status"])
             given = {k.lower() for k, _ in message["headers"]}
             extra = [(k.encode(), v.encode()) for k, v in HEADERS.items() if k.encode() not in given]
             message = {**message, "headers": [*message["headers"], *extra]}

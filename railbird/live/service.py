@@ -41,6 +41,10 @@ class PatientProtocol(H11Protocol):
         self._waiting.cancel()
         super().handle_websocket_upgrade(event)
 
+    def send_400_response(self, msg: str) -> None:
+        log.warning("refused (malformed): %s", (self.client or ("?",))[0])
+        super().send_400_response(msg)
+
     def _give_up(self) -> None:
         if self.cycle is None and not self.transport.is_closing():
             log.warning("refused (half-open): %s", (self.client or ("?",))[0])

@@ -20,18 +20,18 @@ from railbird.live.store import StoreFault
 
 log = logging.getLogger("railbird.live")
 MESSAGE_BYTES = 8 * 1024  # the longest message a socket takes
+TOO_BIG = 1009  # the close code of RFC 6455 for a longer one
 
 
 def add_socket(app: FastAPI, parts: Parts) -> None:
     """``/socket``: state, balls and sentences out; commands in."""
-    hub, desk, metrics = parts.hub, parts.desk, parts.metrics
+    hub, desk = parts.hub, parts.desk
 
     @app.websocket("/socket")
     async def socket(socket: WebSocket) -> None:
         visitor = visitor_of(socket.scope, parts.access)
         if visitor is None:
-            metrics.add("refused_total", label='reason="not-joined"')
-            log.warning("refused (not-joined): %s", socket.client.host if socket.client else "?")
+            _refused(socket, parts, "not-joined")
             await socket.close(4403)
             return
         await socket.accept()
@@ -51,6 +51,11 @@ def add_socket(app: FastAPI, parts: Parts) -> None:
                 await sending
 
 
+def _refused(socket: WebSocket, parts: Parts, reason: str) -> None:
+    parts.metrics.add("refused_total", label=f'reason="{reason}"')
+    log.warning("refused (%s): %s /socket", reason, socket.client.host if socket.client else "?")
+
+
 async def _send(socket: WebSocket, listener: Listener) -> None:
     while not listener.closed:
         for text in await listener.next():
@@ -66,11 +71,12 @@ async def _receive(socket: WebSocket, visitor: Visitor, parts: Parts) -> None:
     while True:
         message = await socket.receive()
         if message["type"] == "websocket.disconnect":
+            if message.get("code") == TOO_BIG:
+                _refused(socket, parts, "size")
             return
         text = message.get("text")
         if not rate.allow("this") or text is None or len(text) > MESSAGE_BYTES:
-            parts.metrics.add("refused_total", label='reason="message"')
-            log.warning("refused (message): %s", socket.client.host if socket.client else "?")
+            _refused(socket, parts, "message")
             await socket.close(1008)
             return
         answer: dict[str, Any] = {"type": "done"}
@@ -85,6 +91,6 @@ async def _receive(socket: WebSocket, visitor: Visitor, parts: Parts) -> None:
             answer |= {"type": "refused", "refused": text}
         await socket.send_text(json.dumps(answer, ensure_ascii=False))
         if nonsense >= 20:
-            parts.metrics.add("refused_total", label='reason="message"')
+            _refused(socket, parts, "message")
             await socket.close(1008)
             return

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import io
 import json
 import os
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import av
@@ -337,3 +338,90 @@ def test_25_sentences_do_not_pile_up() -> None:
         listener.offer("say", str(n))
         listener.offer("state", f"state {n}")
     assert asyncio.run(listener.next()) == ["state 999", *(str(n) for n in range(992, 1000))]
+
+
+def _raw(served: Served, text: str) -> None:
+    with socket.create_connection(("127.0.0.1", served.port), timeout=5) as raw:
+        raw.sendall(text.encode())
+        with contextlib.suppress(OSError):
+            raw.recv(4000)
+
+
+def _over_the_socket(served: Served, *messages: str | bytes) -> None:
+    with socket_of(served) as talk:
+        talk.recv()
+        with pytest.raises(ConnectionClosed):
+            hear_out(talk, *messages)
+
+
+def _open(served: Served, role: Role | None = Role.PLAYER, **headers: str) -> None:
+    with pytest.raises(InvalidStatus):
+        socket_of(served, role, **headers)
+
+
+def _bomb(served: Served) -> None:
+    buffer = io.BytesIO()
+    with av.open(buffer, "w", format="mp4") as box:
+        stream = box.add_stream("mpeg4", rate=1000)
+        stream.width = stream.height = 8000
+        stream.pix_fmt = "yuv420p"
+        picture = av.VideoFrame(8000, 8000, "yuv420p")
+        picture.pts = 0
+        box.mux(stream.encode(picture))
+        box.mux(stream.encode())
+    assert post(served, "/api/check?at=1&game=8-ball", content=buffer.getvalue(), timeout=60).status_code == 422
+
+
+def _new_match(served: Served, **more: object) -> None:
+    document = {"do": "new-match", "game": "8-ball", "rules": "wpa-2025", "players": ["A", "B"], **more}
+    assert post(served, "/api/do", role=Role.REFEREE, json=document).status_code == 422
+
+
+Attack = Callable[[Served], object]
+JSON = {"content-type": "application/json"}
+ATTACKS: dict[str, tuple[str, Attack]] = {
+    "a wrong code": ("code", lambda s: post(s, "/api/join", role=None, json={"code": "GUESS"})),
+    "no code, socket": ("not-joined", lambda s: _open(s, None)),
+    "no code, command": ("not-allowed", lambda s: post(s, "/api/do", role=None, json={"do": "undo"})),
+    "too small a role": ("not-allowed", lambda s: post(s, "/api/do", role=Role.VIEWER, json={"do": "undo"})),
+    "a forged cookie": ("not-allowed", lambda s: httpx.get(f"{s.url}/api/state", cookies={COOKIE: "referee.-.9.0.A"})),
+    "another origin, socket": ("origin", lambda s: _open(s, Origin="https://evil.example")),
+    "another origin, request": ("origin", lambda s: post(s, "/api/do", json={}, headers={"origin": "https://evil.example"})),
+    "a form of another page": ("csrf", lambda s: httpx.post(f"{s.url}/api/do", content="{}", cookies=cookie(s))),
+    "a rebound name": ("host", lambda s: httpx.get(f"{s.url}/api/me", headers={"host": "evil.example"})),
+    "an oversized message": ("size", lambda s: _over_the_socket(s, "x" * 1_000_000)),
+    "nonsense over and over": ("message", lambda s: _over_the_socket(s, *["{"] * 25)),
+    "bytes": ("message", lambda s: _over_the_socket(s, b"\x00\xff" * 100)),
+    "a flood of messages": ("message", lambda s: _over_the_socket(s, *['{"do":"extension"}'] * 200)),
+    "an oversized body": ("size", lambda s: post(s, "/api/do", content=b" " * 200_000, headers=JSON)),
+    "an oversized upload": ("size", lambda s: _raw(s, f"POST /api/check HTTP/1.1\r\nHost: 127.0.0.1:{s.port}\r\nX-Railbird: 1\r\nContent-Length: {UPLOAD_BYTES + 1}\r\n\r\n")),
+    "a deep document": ("input", lambda s: post(s, "/api/do", content="[" * 60_000, headers=JSON)),
+    "an unknown command": ("input", lambda s: post(s, "/api/do", json={"do": "__class__"})),
+    "script in too long a name": ("input", lambda s: _new_match(s, players=["<script>alert(1)</script>" * 3, "B"])),
+    "a name that turns the text round": ("input", lambda s: _new_match(s, players=["\u202e\u200b", "B"])),
+    "a path out of the pages": ("path", lambda s: httpx.get(f"{s.url}/static/..%2fserver.py")),
+    "a path out of the clips": ("path", lambda s: httpx.get(f"{s.url}/clips/..%2f..%2fcodes.json/1.mp4", cookies=cookie(s))),
+    "an upload that is no video": ("input", lambda s: post(s, "/api/check?at=1&game=8-ball", content=os.urandom(5000))),
+    "an upload with a path in its name": ("input", lambda s: post(s, "/api/check?at=1&game=8-ball&filename=../../owned", content=b"x" * 100)),
+    "a playlist for a video": ("input", lambda s: post(s, "/api/check?at=1&game=8-ball", content=b"#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n")),
+    "a bomb of a video": ("input", _bomb),
+    "a request broken apart": ("malformed", lambda s: _raw(s, "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n")),
+    "a half-open socket": ("half-open", lambda s: _raw(s, "GET /wall HTTP/1.1\r\nHost: local")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_26_what_is_refused_is_logged(
+    served: Served, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(service, "HALF_OPEN_S", 1.0)
+    reason, attack = ATTACKS[name]
+    assert len(ATTACKS) >= 20
+    caplog.clear()
+    attack(served)
+    end = time.monotonic() + 5
+    while f"refused ({reason})" not in caplog.text and time.monotonic() < end:
+        time.sleep(0.02)
+    assert f"refused ({reason})" in caplog.text
+    for code in served.parts.access.codes.values():
+        assert code not in caplog.text

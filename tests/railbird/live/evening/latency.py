@@ -54,11 +54,13 @@ def join(folder: Path, shots: int, out: Path, size: tuple[int, int] = SIZE) -> P
     return out
 
 
-def measure(film: Path, folder: Path) -> tuple[list[float], list[tuple[float, float]], dict[str, float]]:
+def measure(
+    film: Path, folder: Path, pace: float = 1.0
+) -> tuple[list[float], list[tuple[float, float]], dict[str, float]]:
     """Latencies in seconds, what of them is stream and what is processor, and the camera's counts, of a file played as a camera."""
     opening = {"game": "8-ball", "rules": "wpa-2025", "players": ["Ann", "Bo"], "race_to": 3}
     things = parts(folder, opening=opening)
-    camera = LiveCamera(club(folder, camera={"source": str(film)}), things.metrics, pace=1.0)
+    camera = LiveCamera(club(folder, camera={"source": str(film)}), things.metrics, pace=pace)
     camera.start(things.desk)
     while things.desk.state()["camera"]["state"] != CameraState.ENDED.value:
         time.sleep(0.5)
@@ -74,6 +76,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, help="a filmed evening")
     parser.add_argument("--shots", type=int, default=12)
+    parser.add_argument(
+        "--pace",
+        type=float,
+        default=1.0,
+        help="seconds of film a second; below 1 only the share of stream and processor counts",
+    )
     parser.add_argument("--film", type=Path, help="where the joined film is kept")
     given = parser.parse_args()
     log_to_stderr()
@@ -82,7 +90,7 @@ def main() -> None:
         if not film.exists():
             join(given.folder, given.shots, film)
         before, began, used = os.getloadavg()[0], time.monotonic(), time.process_time()
-        found, work, counts = measure(film, Path(made))
+        found, work, counts = measure(film, Path(made), given.pace)
         share = (time.process_time() - used) / (time.monotonic() - began)
     if not found:
         raise SystemExit(f"no shot was ruled on; {counts}")
