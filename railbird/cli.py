@@ -92,7 +92,7 @@ def analyse(
     if as_json:
         show(result)
     else:
-        print(f"{len(result['shots'])} shots; the report is {folder / 'report.html'}")
+        print(f"shots: {len(result['shots'])}; the report is {folder / 'report.html'}")
 
 
 @app.command()
@@ -267,7 +267,7 @@ def overrule(
     from railbird.overrule import run
 
     result = run(match, shot=shot, facts=facts)
-    print(f"shot {shot} corrected; {len(result['shots'])} shots ruled again in {match}")
+    print(f"shot {shot} corrected; shots ruled again in {match}: {len(result['shots'])}")
 
 
 @app.command()
