@@ -44,8 +44,10 @@ def billiard_pool(source: Path, out: Path) -> None:
 
 def unipd(source: Path, out: Path, game1: Path) -> None:
     """Clips of game1 apart from the others."""
-    for clip in sorted(p for p in source.glob("game*") if p.is_dir()):
-        link(clip, (game1 if clip.name.startswith("game1") else out) / clip.name)
+    for part in ("frames/*.png", "bounding_boxes/*.txt"):
+        for path in source.glob(f"game*/{part}"):
+            name = path.relative_to(source)
+            link(path, (game1 if name.parts[0].startswith("game1") else out) / name)
 
 
 def main() -> None:
