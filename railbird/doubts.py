@@ -6,8 +6,13 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+from calibration.table import RAILS, Table
+
 UNSEEN_AT_RAIL = 0.2  # probability that a ball of which too little was seen met a rail in a shot without any other
 ELSEWHERE_M = 0.008  # metres between a ball's places before and after a shot that are no noise
+AT_CUSHION_M = (
+    0.015  # metres between ball and nose: half of a ball at a cushion is hidden or dark, and its place errs by as much
+)
 
 
 def mentioned(events: Iterable[Mapping[str, Any]]) -> set[int]:
@@ -31,17 +36,19 @@ def rail_unseen(
     start: Mapping[str, Sequence[float]],
     end: Mapping[str, Sequence[float]],
     on_table: Collection[int],
+    table: Table,
 ) -> list[dict[str, Any]]:
     """What a ball may have done for all anybody saw: met a rail, in a shot in which none was told.
 
     That is a ball which lies on the table but was not seen before the shot, or not after it though it did not go down, or which
-    lies elsewhere though nothing is told of it. It is no event of the shot; it keeps the referee from being sure that no rail was
+    lies elsewhere though nothing is told of it, or one that was played and lay or lies so near a cushion that its place decides. It is no event of the shot; it keeps the referee from being sure that no rail was
     met (a blue ball at the cushion of a blue table was hit, and the shot ruled a foul).
 
     Parameters
     ----------
     events, start, end : of a shot, as in match.json.
     on_table : balls that the match has on the table before it.
+    table : geometry.
 
     Returns
     -------
@@ -58,9 +65,16 @@ def rail_unseen(
         if name not in end:
             if end and ball in on - down:
                 doubtful.append(ball)
-        elif ball not in told and math.dist(at, end[name]) > ELSEWHERE_M:
+        elif math.dist(at, end[name]) > ELSEWHERE_M and (
+            ball not in told or min(_gap(at, table), _gap(end[name], table)) < AT_CUSHION_M
+        ):
             doubtful.append(ball)
     if not doubtful:
         return []
     last_s = max(float(e["t_s"]) for e in events)
     return [{"t_s": last_s + 0.1, "kind": "rail", "ball": doubtful[-1], "rail": "foot", "p": UNSEEN_AT_RAIL}]
+
+
+def _gap(place: Sequence[float], table: Table) -> float:
+    """Distance of a ball from the nearest cushion nose, metres."""
+    return min(table.rail_gap((float(place[0]), float(place[1])), rail) for rail in RAILS)

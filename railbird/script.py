@@ -209,7 +209,7 @@ class Fold:
     def line(self, shot: Mapping[str, Any]) -> dict[str, Any]:
         """The script object of a shot: its facts, without what the rules do not know of."""
         on = self.referee.state.on_table
-        unseen = rail_unseen(shot["events"], shot.get("start") or {}, shot.get("end") or {}, on)
+        unseen = rail_unseen(shot["events"], shot.get("start") or {}, shot.get("end") or {}, on, self.table)
         line: dict[str, Any] = {"call": self._call(shot), "events": [*self._events(shot, on), *unseen]}
         for key in ("observed", "suspected", "claim", "clock_s", "extension"):
             if shot.get(key):

@@ -134,7 +134,7 @@ def to_script(shot: Shot, on_table: Iterable[int], table: Table) -> Taken:
     left += [f"ball {ball} on the table" for ball in strangers]
     start, rest = _places(shot.start, on, table, reach), _places(shot.end, on, table, reach)
     facts: dict[str, Any] = {
-        "events": [*events, *rail_unseen(events, start, rest, on)],
+        "events": [*events, *rail_unseen(events, start, rest, on, table)],
         "start": start,
         "rest": rest,
         "observed": [code for code in shot.observed if code in _CODES],
