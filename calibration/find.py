@@ -24,7 +24,10 @@ from calibration.strips import RAIL_TOP_M, rail_length
 from calibration.table import RAILS, SIZES, Table
 
 PROOF = 12  # sights in their places, on all rails, that prove a table without any cloth
+READINGS = 8  # cameras at most, of the likeliest regions, whose diamonds are looked for
 CLOSE = 0.1  # of the picture: a table that covers less may stand behind the one that is meant
+CLEAR_LEAD = 0.2  # of score, with which a reading is not caught up
+COLOUR_SIDE = 1280  # longer side at which diamonds are looked for by colour
 FULL_SIDE = 1920  # larger pictures are reduced to this longer side: their lenses do not resolve more
 
 
@@ -79,7 +82,20 @@ def still(images: Sequence[Picture]) -> Picture:
     same = [x for x, s in zip(images, small, strict=True) if float(np.median(np.abs(s - small[0]))) < 6.0]
     if len(same) < 3:
         return first
-    return np.asarray(np.median(np.stack(same[:9]), axis=0), dtype=np.uint8)
+    return _median(same[:9])
+
+
+def _median(pictures: list[Picture]) -> Picture:
+    """Pixel by pixel, of an odd number of pictures: the last of an even number is left out."""
+    sorting = [x.copy() for x in pictures[: (len(pictures) - 1) // 2 * 2 + 1]]
+    half = len(sorting) // 2
+    # the largest of those left goes to the end, until the middle one is in its place: far quicker than sorting each pixel
+    for end in range(len(sorting) - 1, half - 1, -1):
+        for k in range(end):
+            low = np.minimum(sorting[k], sorting[k + 1])
+            np.maximum(sorting[k], sorting[k + 1], out=sorting[k + 1])
+            sorting[k] = low
+    return sorting[half]
 
 
 def _chosen(picture: Picture, table: Table, pick: int) -> Found:
@@ -96,7 +112,7 @@ def _chosen(picture: Picture, table: Table, pick: int) -> Found:
     proven = by_diamonds(picture, table)
     if pick == 0 and any(f.quad.area_share > CLOSE for f in proven):
         try:
-            return _best([finish(picture, found, table) for found in proven[:2]])
+            return _best(picture, proven[:2], table)
         except InputError:
             proven = []
     ranked = sorted(proven + by_cloth(picture, table), key=lambda f: -f.score)
@@ -111,16 +127,20 @@ def _chosen(picture: Picture, table: Table, pick: int) -> Found:
     if pick >= len(separate):
         raise InputError(f"pick is {pick}, but only {len(separate)} tables were found: give a smaller number")
     rivals = [found for found in ranked if not _apart(found, separate[pick])][:3]
-    return _best([finish(picture, found, table) for found in rivals])
+    return _best(picture, rivals, table)
 
 
 def by_diamonds(picture: Picture, table: Table) -> list[Found]:
     """Tables whose diamonds alone show where they are, best first."""
     height, width = picture.shape[:2]
-    # brass or ivory on white shows by its yellow alone
-    for plane in (cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY), yellowness(picture)):
+    # brass or ivory on white shows by its yellow alone; colour is coded coarsely, so no more than half is to be seen there
+    for part, scale in ((0, 1.0), (1, min(1.0, COLOUR_SIDE / max(width, height)))):
+        plane = yellowness(picture) if part else np.asarray(cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
+        if scale < 1:
+            plane = np.asarray(cv2.resize(plane, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA), np.uint8)
         found: list[Found] = []
-        for camera in cameras_from_rows(np.ascontiguousarray(plane, dtype=np.uint8), table):
+        for small in cameras_from_rows(plane, table):
+            camera = replace(small.scaled(1 / scale), width=width, height=height) if scale < 1 else small
             region, quad = bed_region(camera.project(rectangle(table.width_m, table.length_m, 0.0)), (width, height))
             result = refine(picture, camera, table, region, quad, windows=(0.06, 0.035))
             if result is not None and proves(result):
@@ -161,7 +181,7 @@ def by_cloth(picture: Picture, table: Table) -> list[Found]:
         if all(np.abs(quad.corners - other.corners).max() > near for _, _, other in kept):
             kept.append((value, region, quad))
     starts = kept[:5]
-    posed: list[tuple[float, Camera, Floats, Region, Quad]] = []
+    firsts: list[tuple[float, Camera, Region, Quad]] = []
     for value, region, quad in starts:
         for roll in (0, 1):
             corners = np.roll(quad.corners[::-1], roll, axis=0)
@@ -169,25 +189,29 @@ def by_cloth(picture: Picture, table: Table) -> list[Found]:
                 first = camera_from_corners(corners, table, (width, height))
             except ValueError:
                 continue
-            firsts = [(1.0, first)]
+            starts_here = [(1.0, first)]
             if first.cost > STRETCH_COST:
-                firsts += [(0.5, other) for other in stretched_cameras(first.camera, corners, table)]
-            for belief, start in firsts:
-                if start.cost < 16:
-                    worth = belief * value * np.exp(-0.15 * start.cost)
-                    posed += [(worth, c, corners, region, quad) for c in _readings(start.camera, region, table)]
-    posed.sort(key=lambda x: -x[0])
+                starts_here += [(0.5, other) for other in stretched_cameras(first.camera, corners, table)]
+            firsts += [
+                (belief * value * float(np.exp(-0.15 * start.cost)), start.camera, region, quad)
+                for belief, start in starts_here
+                if start.cost < 16
+            ]
+    firsts.sort(key=lambda x: -x[0])
+    posed: list[tuple[float, Camera, Region, Quad]] = []
+    for worth, camera, region, quad in firsts:
+        posed += [(worth, c, region, quad) for c in _readings(camera, region, table)]
+        if len(posed) >= READINGS:
+            break
     looked = []
     grey = np.asarray(cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
-    for worth, camera, corners, region, quad in posed[:8]:
+    for worth, camera, region, quad in posed[:READINGS]:
         seen = find_sights(grey, camera, table, 0.12)
-        looked.append(
-            (worth * (1 + 0.1 * sum(min(x.strength, 20.0) / 20 for x in seen)), camera, corners, region, quad)
-        )
+        looked.append((worth * (1 + 0.1 * sum(min(x.strength, 20.0) / 20 for x in seen)), camera, region, quad))
     looked.sort(key=lambda x: -x[0])
     found = []
     ends: list[Floats] = []
-    for _, camera, _, region, quad in looked[:3]:
+    for _, camera, region, quad in looked[:3]:
         result = refine(picture, camera, table, region, quad)
         if result is None:
             continue
@@ -199,7 +223,8 @@ def by_cloth(picture: Picture, table: Table) -> list[Found]:
         if all(np.abs(seen_at - other).max() > near for other in ends):
             found.append(result)
             ends.append(seen_at)
-        if len(result.evidence.sights) >= 14 and result.score > 1.7:
+        good = true_sights(result)
+        if len(good) >= PROOF and len({x.rail for x in good}) >= 3 and result.score > 1.6:
             break  # nothing but a table has that many marks in their places
     return sorted(found, key=lambda f: -f.score)
 
@@ -250,16 +275,22 @@ def _outline_runs(
     return runs
 
 
-def _best(rivals: list[Found]) -> Found:
-    """Of several readings of one table the one that explains most, if it can be trusted.
+def _best(picture: Picture, rivals: list[Found], table: Table) -> Found:
+    """Of several readings of one table the one that, finished, explains most, if it can be trusted.
 
     Raises
     ------
     InputError
         With the reason why not, where none can.
     """
+    finished: list[Found] = []
+    for k, rival in enumerate(rivals):
+        finished.append(finish(picture, rival, table))
+        ahead = max(f.score for f in finished) - max((f.score for f in rivals[k + 1 :]), default=-np.inf)
+        if ahead > CLEAR_LEAD and proves(finished[-1]):
+            break  # what explains so much less will not come out first
     reason: InputError | None = None
-    for found in sorted(rivals, key=lambda f: -f.score):
+    for found in sorted(finished, key=lambda f: -f.score):
         try:
             check(found)
         except InputError as error:

@@ -97,7 +97,8 @@ def camera_from_corners(
     # from near straight above, tilt with a long lens looks much like a little error: begin with the usual lens too
     usual = min(starts, key=lambda s: abs(np.log(s[1].focal / FOCAL_PRIOR[0] / unit)) + 1e-3 * s[0])
     evidence = Evidence(corners=corners, corner_sigma_m=sigma_m, corners_at_nose=not joint_tied)
-    fits = [fit(c, table, evidence, joint_m=joint_m, distortion=False) for _, c in (*starts[:2], usual)]
+    begins = starts[:2] if any(usual is s for s in starts[:2]) else [*starts[:2], usual]
+    fits = [fit(c, table, evidence, joint_m=joint_m, distortion=False, rounds=15) for _, c in begins]
     found = min(fits, key=lambda f: f.cost)
     if found.camera.position[2] < 0.15:
         raise ValueError("no camera above the table sees these corners")

@@ -60,7 +60,7 @@ def preview(image: Picture, calibration: Calibration) -> Picture:
     for pocket in table.pockets.values():
         turn = np.linspace(0, 2 * np.pi, 40)
         ring = np.column_stack([np.cos(turn), np.sin(turn)]) * pocket.radius + pocket.centre
-        line(ring, 0.0, (255, 120, 255), 2 * unit)
+        line(ring, calibration.rail_top_m, (255, 120, 255), 2 * unit)
     for spot in (table.head_spot, table.centre_spot, table.foot_spot):
         _dot(out, camera.project([spot])[0], 4 * unit, (60, 60, 255))
     setback = calibration.setback_m

@@ -27,6 +27,8 @@ ROUND = 0.22  # least over most bend of a mark's top: a line has 0
 SPACING = (0.012, 0.16)  # of the picture's longer side between neighbouring diamonds
 PLACES = np.array([1.0, 2.0, 3.0, 5.0, 6.0, 7.0])  # of the diamonds along a long rail, in eighths
 ALIKE = 8.0  # times at most that the clearest diamond of a row stands out more than the faintest
+CROWD = 3  # marks as near as no two diamonds are that make letters or an audience
+BETWEEN = 0.3  # what a mark between the diamonds of a row costs
 ROWS = 30
 FIRSTS = 6
 CLEAR = 20.0  # worth of two rows, diamonds at both ends with them, that needs no other polarity looked at
@@ -110,13 +112,18 @@ def find_rows(points: Floats, strength: Floats, unit: float, limit: int = ROWS) 
     """
     if len(points) < 5:
         return []
+    alone = _alone(points, strength, unit)
+    points, strength = points[alone], strength[alone]
+    if len(points) < 5:
+        return []
     tree = cKDTree(points)
     slack = max(1.2, 0.0011 * unit)
     found: list[tuple[float, tuple[int, ...], Row]] = []
     taken: set[tuple[int, ...]] = set()
     clear = np.log(strength)
     for a, b, c in _triples(points, clear, tree, unit, slack):
-        indices = _extended(points, tree, (a, b, c), slack)
+        # where a diamond is hidden something near its place may be taken for it, and the row lost: try without that place
+        indices = next((r for skip in (-1, 3, 4) if (r := _extended(points, tree, (a, b, c), slack, skip))), None)
         if indices is None:
             continue
         key = tuple(sorted(k for k in indices if k >= 0))
@@ -128,7 +135,8 @@ def find_rows(points: Floats, strength: Floats, unit: float, limit: int = ROWS) 
         uneven = float(np.ptp(clear[which]))
         off = _row_error(PLACES[here], points[which])
         if off < 1.5 * slack and uneven < np.log(ALIKE):
-            worth = len(here) - off / slack - 0.1 * uneven
+            worth = len(here) - off / slack - 0.1 * uneven + float(clear[which].mean() - np.log(GRAIN))
+            worth -= BETWEEN * _between(points, strength, which, 2 * slack)
             found.append((worth, key, Row(PLACES[here], points[which], off)))
     found.sort(key=lambda f: -f[0])
     kept: list[tuple[tuple[int, ...], Row]] = []
@@ -139,6 +147,26 @@ def find_rows(points: Floats, strength: Floats, unit: float, limit: int = ROWS) 
         if len(kept) == limit:
             break
     return [row for _, row in kept]
+
+
+def _alone(points: Floats, strength: Floats, unit: float) -> npt.NDArray[np.bool_]:
+    """(n,) which marks are no part of a crowd, as letters and audiences make, and no other's flank."""
+    tree: Any = cKDTree(points)
+    near = tree.query_ball_point(points, SPACING[0] * unit)
+    rivals = [sum(strength[k] > 0.5 * strength[n] for k in some) - 1 for n, some in enumerate(near)]
+    close = tree.query_ball_point(points, 0.4 * SPACING[0] * unit)
+    flank = [any(strength[k] > strength[n] for k in some) for n, some in enumerate(close)]
+    return (np.asarray(rivals, dtype=np.int64) < CROWD) & ~np.asarray(flank, dtype=np.bool_)
+
+
+def _between(points: Floats, strength: Floats, which: npt.NDArray[np.int64], aside: float) -> int:
+    """How many other marks as clear as a row's own lie on its line, between its ends."""
+    start, end = points[which[0]], points[which[-1]]
+    way = (end - start) / max(float(np.linalg.norm(end - start)), 1e-9)
+    off = points - start
+    along, across = off @ way, np.abs(off[:, 0] * way[1] - off[:, 1] * way[0])
+    on = (across < aside) & (along > 0) & (along < float((end - start) @ way))
+    return int(np.count_nonzero(on & (strength > 0.6 * strength[which].min()))) - len(which) + 2
 
 
 def _triples(points: Floats, clear: Floats, tree: Any, unit: float, slack: float) -> Iterator[tuple[int, int, int]]:
@@ -178,8 +206,13 @@ def _triples(points: Floats, clear: Floats, tree: Any, unit: float, slack: float
         yield a, b, c
 
 
-def _extended(points: Floats, tree: Any, triple: tuple[int, int, int], slack: float) -> list[int] | None:
-    """Indices for all six places (-1: none there) of a row that begins with a triple; None with under five."""
+def _extended(
+    points: Floats, tree: Any, triple: tuple[int, int, int], slack: float, skip: int = -1
+) -> list[int] | None:
+    """Indices for all six places (-1: none there) of a row that begins with a triple; None with under five.
+
+    Place number ``skip`` is left empty.
+    """
     indices = [*triple, -1, -1, -1]
     for n in (3, 4, 5):
         here = [m for m in range(6) if indices[m] >= 0]
@@ -190,15 +223,16 @@ def _extended(points: Floats, tree: Any, triple: tuple[int, int, int], slack: fl
         step = float(np.linalg.norm(points[triple[2]] - points[triple[1]]))
         # from the first three alone the next is foretold poorly along the row, but well across it
         known = sum(k >= 0 for k in indices[3:])
-        loose = step * (0.3, 0.12, 0.08)[known] if np.isfinite(at).all() else 0.0
-        candidates = tree.query_ball_point(at, loose + slack) if loose else []
+        ahead = 1.7 if indices[n - 1] < 0 else 1.0  # rows bend by the lens: it tells the more the farther one looks
+        loose = step * (0.3, 0.12, 0.08)[known] * ahead if np.isfinite(at).all() else 0.0
+        candidates = tree.query_ball_point(at, loose + slack) if loose and n != skip else []
         along = points[triple[2]] - points[triple[0]]
         along = along / np.linalg.norm(along)
         best, least = -1, np.inf
         for k in candidates:
             off = points[k] - at
             aside = abs(float(off[0] * along[1] - off[1] * along[0]))
-            if aside < (3.0 - known * 0.5) * slack and k not in indices:
+            if aside < (3.0 - known * 0.5) * slack * ahead and k not in indices:
                 value = abs(float(off @ along)) + 2 * aside
                 if value < least:
                     best, least = int(k), value

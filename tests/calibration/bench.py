@@ -1,11 +1,12 @@
 """Measures how well tables are found; gives the figures of docs/measured.md again.
 
     python -m tests.calibration.bench random [--set any|dark] [--seeds 0 100] [--keep DIR]
-    python -m tests.calibration.bench corners|pairs|same-shot|speed [--footage DIR]
+    python -m tests.calibration.bench corners|sights|pairs|same-shot|wander|speed [--footage DIR]
 
 ``random`` draws its pictures (about 10 s each) or, with ``--keep``, reads those drawn before. ``corners`` holds the marked
-clips' corners against the marks; ``pairs`` the same balls from above and from the side; ``same-shot`` resting balls of two
-clips of one shot; ``speed`` times a first calibration and the watch, in seconds of CPU.
+clips' corners against the marks; ``sights`` labelled diamonds against where they belong; ``pairs`` the same balls from
+above and from the side; ``same-shot`` resting balls of two clips of one shot; ``wander`` how far balls at rest wander;
+``speed`` times a first calibration and the watch, in seconds of CPU.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ from tests.calibration.drawn import SETS, pictures
 from tests.calibration.painted import error_mm
 
 FOOTAGE = Path(__file__).resolve().parents[3] / "shared" / "footage"
-RADIUS = 0.028575
+RADIUS, SIGHT = 0.028575, 0.0937
+REST_S, SAME_M, RESTS_M = 2.0, 0.02, 0.006  # seconds looked at; gaps within which it is the same ball, and at rest
 APART_M = 0.3  # balls farther from each other than that are not the same
 
 
@@ -131,6 +133,58 @@ def _labelled(folder: Path, image: Path) -> Floats:
     return _on_table(find_table([picture], length_m=2.54), centres)
 
 
+def sights(args: argparse.Namespace) -> None:
+    """Labelled rail sights of pix2pockets against the marks on the table, along the rail.
+
+    ``flat`` takes the four corners alone and sights to lie as low as the noses, as ``score_table.py`` does; rails are some 9 mm
+    higher, which a low camera sees as 20 mm and more along its line of sight. ``true`` takes the camera, and sights
+    at the height found.
+    """
+    folder = args.footage / "pix2pockets"
+    flat: list[float] = []
+    true: list[float] = []
+    count, refused = 0, []
+    for labels in sorted((folder / "labels").glob("*.txt")):
+        picture = np.asarray(cv2.imread(str(folder / "images" / f"{labels.stem}.jpg")), dtype=np.uint8)
+        rows = [line.split() for line in labels.read_text().splitlines()]
+        pixels = np.array([(float(r[1]), float(r[2])) for r in rows if len(r) == 5 and int(r[0]) == 2])
+        if len(pixels) < 6:
+            continue
+        pixels = pixels * picture.shape[1::-1]
+        count += 1
+        try:
+            found = find_table([picture], length_m=2.54)
+        except InputError as reason:
+            refused.append(labels.stem)
+            print(f"{labels.stem}: refused: {reason}", flush=True)
+            continue
+        square = np.array([[0, 0], [1.27, 0], [1.27, 2.54], [0, 2.54]], dtype=np.float32)
+        h = cv2.getPerspectiveTransform(np.array(list(found.corners_px.values()), dtype=np.float32), square)
+        level = np.asarray(cv2.perspectiveTransform(pixels[None].astype(np.float32), h)[0], dtype=np.float64)
+        errors = [_along_mm(at) for at in (level, found.camera.unproject(pixels, found.rail_top_m))]
+        flat += errors[0].tolist()
+        true += errors[1].tolist()
+        print(
+            f"{labels.stem}: flat {np.median(errors[0]):.1f} mm, true {np.median(errors[1]):.1f} mm,"
+            f" rails {found.rail_top_m * 1e3:.1f} mm high",
+            flush=True,
+        )
+    for name, values in (("flat", flat), ("true", true)):
+        print(f"{name}: median {np.median(values):.2f} mm, p95 {np.percentile(values, 95):.2f} mm")
+    print(f"{count} pictures, refused {refused}")
+
+
+def _along_mm(places: Floats) -> Floats:
+    """(n,) distance of each sight along its rail from the nearest mark; half a step for what lies by no rail."""
+    out = []
+    for x, y in places:
+        side, end = min(abs(x + SIGHT), abs(x - 1.27 - SIGHT)), min(abs(y + SIGHT), abs(y - 2.54 - SIGHT))
+        value, step, whole = (y, 2.54 / 8, 2.54) if side < end else (x, 1.27 / 4, 1.27)
+        near = min(side, end) < 0.15 and -step / 2 < value < whole + step / 2
+        out.append(1e3 * (abs(value - step * round(value / step)) if near else step / 2))
+    return np.array(out)
+
+
 def same_shot(args: argparse.Namespace) -> None:
     """Resting balls of game1_clip1 (from above) and game1_clip2 (from the end)."""
     seen = []
@@ -140,6 +194,55 @@ def same_shot(args: argparse.Namespace) -> None:
         seen.append(_on_table(find_table([_first_picture(video)], length_m=2.54), balls))
     gaps = agreement_mm(*seen)
     print(f"median {np.median(gaps):.1f} mm, all {np.sort(gaps).round(0).tolist()}")
+
+
+def wander(args: argparse.Namespace) -> None:
+    """How far balls at rest wander in a real clip, as seen over its first two seconds: detector, refinement and table."""
+    from railbird.eye import Eye
+    from railbird.pipeline import load_see
+    from vision.video import open_video
+
+    every: list[float] = []
+    for path in [video for _, video in _marked(args.footage)] + [args.footage / "clips" / "enricocall-wide-angle.mp4"]:
+        looks: list[Floats] = []
+        eye: Eye | None = None
+        with open_video(str(path)) as video:
+            for frame in video:
+                if frame.t_s > REST_S:
+                    break
+                if frame.repeat:
+                    continue
+                if eye is None:
+                    try:
+                        eye = Eye(find_table([frame.image], length_m=2.54), load_see())
+                    except InputError:
+                        break
+                looks.append(eye.look(frame).xy)
+        stds = rest_spread_mm(looks)
+        every += stds
+        print(
+            f"{path.stem}: {len(stds)} balls, {len(looks)} looks, median {np.median(stds or [np.nan]):.2f} mm",
+            flush=True,
+        )
+    print(f"{len(every)} balls at rest: median of the standard deviation {np.median(every):.2f} mm")
+
+
+def rest_spread_mm(looks: list[Floats]) -> list[float]:
+    """Standard deviation (both axes together) of each place where a ball lay still over the looks, millimetres."""
+    spreads = []
+    for start in looks[0] if looks else []:
+        places = []
+        for xy in looks:
+            gap = np.linalg.norm(xy - start, axis=1)
+            if len(gap) and gap.min() < SAME_M:
+                places.append(xy[int(gap.argmin())])
+        if len(places) < max(8, 0.7 * len(looks)):
+            continue
+        track, third = np.array(places), len(places) // 3
+        # a ball that was hit is elsewhere at the end; one at rest is where it was, however it trembles
+        if np.linalg.norm(np.median(track[:third], axis=0) - np.median(track[-third:], axis=0)) < RESTS_M:
+            spreads.append(float(np.sqrt(track.var(axis=0).sum()) * 1e3))
+    return spreads
 
 
 def speed(args: argparse.Namespace) -> None:
@@ -153,20 +256,32 @@ def speed(args: argparse.Namespace) -> None:
         except InputError:
             continue
         firsts.append(time.process_time() - began)
-        grey = np.asarray(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
-        watch = Watch(found, grey)
-        began = time.process_time()
-        for k in range(500):
-            watch.check(grey, k / 30)
-        watches.append((time.process_time() - began) / 500)
+        watches.append(_watched(found, image, video))
         print(f"{video.stem}: found in {firsts[-1]:.2f} s, watched in {watches[-1] * 1e3:.3f} ms", flush=True)
     print(
         f"first {np.median(firsts):.2f} s, worst {max(firsts):.2f} s; watch {np.median(watches) * 1e3:.3f} ms a frame"
     )
 
 
+def _watched(found: Calibration, first: Picture, path: Path) -> float:
+    """Seconds of CPU that the watch takes a frame of a clip's first ten seconds."""
+    from vision.video import open_video
+
+    watch, spent, count = Watch(found, first), 0.0, 0
+    with open_video(str(path)) as video:
+        for frame in video:
+            if frame.t_s > 10:
+                break
+            grey = frame.luma
+            began = time.process_time()
+            watch.check(grey, frame.t_s)
+            spent += time.process_time() - began
+            count += 1
+    return spent / max(count, 1)
+
+
 WHAT: dict[str, Callable[[argparse.Namespace], None]] = {
-    "random": random, "corners": corners, "pairs": pairs, "same-shot": same_shot, "speed": speed,
+    "random": random, "corners": corners, "pairs": pairs, "same-shot": same_shot, "speed": speed, "wander": wander, "sights": sights,
 }  # fmt: skip
 
 

@@ -107,4 +107,4 @@ def test_a_check_is_quick() -> None:
         start = time.thread_time()
         watch.check(grey, k / 25)
         spent.append(time.thread_time() - start)
-    assert np.median(spent) < 0.0025  # 0.5 ms on an idle machine; this one may be busy
+    assert np.mean(spent) < 0.0015  # 0.2 ms on an idle machine; this one may be busy
