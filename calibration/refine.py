@@ -16,7 +16,7 @@ from calibration.sights import Sight, find_sights
 from calibration.strips import RAIL_TOP_M, rail_point
 from calibration.table import RAILS, Table
 
-STRETCH_GAIN = 8.0  # of cost, for which pixels that are not square are believed
+STRETCH_GAIN = 3.0  # of cost, for which pixels that are not square are believed
 LOWEST_VIEW = 5.0  # times the camera's height away: a nose seen lower than that is not told from what lies behind it
 ASTRAY = 0.0004  # of the picture's longer side: an edge of which a fifth is off by more follows another line
 PINNED = 8  # sights in their places, on three rails, that leave no doubt
@@ -116,18 +116,19 @@ def finish(picture: Picture, found: Found, table: Table) -> Found:
             sights = again if len(again) >= len(sights) - 2 else sights
         noses = nose_runs(picture, result.camera, table, _nose_windows(result.camera, table, window, pinned))
         joints = joint_runs(picture, result.camera, table, result.joint_m, 0.010, result.top_m)
+        eye, middle = result.camera.position, np.array([table.width_m / 2, table.length_m / 2])
+        # only from above is a stretch told apart from a tilt
+        above = pinned and bool(np.linalg.norm(eye[:2] - middle) < 0.6 * eye[2])
         if _many(sights):
             # edges can be taken for others, so many diamonds cannot: what does not lie along the rail they show is left out
-            shown = _again(result, table, Evidence(sights, noses), bool(noses))
+            shown = _again(result, table, Evidence(sights, noses), bool(noses), stretched=above)
             joints = [run for run in joints if _follows(shown, run, table)]
         evidence = Evidence(sights, noses + joints)
         if not sights and not evidence.edges:
             break
         raised = bool(noses)
         result = _again(result, table, evidence, raised)
-        eye, middle = result.camera.position, np.array([table.width_m / 2, table.length_m / 2])
-        if pinned and np.linalg.norm(eye[:2] - middle) < 0.6 * eye[2]:
-            # only from above is a stretch told apart from a tilt
+        if above:
             free = _again(result, table, evidence, raised, stretched=True)
             if free.cost < result.cost - STRETCH_GAIN:
                 result = free

@@ -24,6 +24,7 @@ REACH = 10  # pixels to either side of an edge that a profile covers
 ASTRAY = 2.5  # pixels by which edges that agree on no movement are off in another view
 LAG = 7  # pixels that an edge may have moved and still be measured
 ALIKE = 0.75  # correlation from which on a profile is the same edge
+FADED = 0.35  # of an edge's contrast, in the light that there is: what has less is no edge, however alike
 HELD_S = 0.3  # a change must last so long: a hand that sweeps by is none
 FULL_S = 0.15  # between comparisons while nothing seems to change
 GLANCE = (-6, -2, 2, 6)  # pixels from an edge at which a glance looks
@@ -64,7 +65,10 @@ class Watch:
         column = np.clip(across[..., 0].round().astype(np.int64), 0, grey.shape[1] - 1)
         row = np.clip(across[..., 1].round().astype(np.int64), 0, grey.shape[0] - 1)
         self._row, self._column = row, column
-        self._profiles = _standardised(grey[row, column][:, LAG:-LAG].astype(np.float64)).astype(np.float32)
+        first = grey[row, column].astype(np.float64)
+        self._profiles = _standardised(first[:, LAG:-LAG]).astype(np.float32)
+        self._contrast = np.sqrt(first[:, LAG:-LAG].var(axis=1) * (2 * REACH + 1))
+        self._brightness = float(first.mean()) if first.size else 0.0
         middle = self._points.mean(axis=0) if len(self._points) else np.zeros(2)
         self._span = float(np.abs(self._points - middle).max()) if len(self._points) else 1.0
         offset = (self._points - middle) / self._span
@@ -110,6 +114,10 @@ class Watch:
         if state is not State.OK or self._since:
             self._glanced = None  # what comes next is compared too
         return state
+
+    def shows_table(self, image: Picture) -> bool:
+        """Whether a (h, w, 3) BGR picture has enough of the cloth's colour to show a table, in whatever view."""
+        return is_table_view(image, self._hue)
 
     def _stirred(self, image: Picture, flat: Picture | None) -> bool:
         """Whether the edges look otherwise than in the frame before; noise and what moves before some of them aside."""
@@ -177,7 +185,9 @@ class Watch:
         right = score[self._index, np.minimum(best + 1, 2 * LAG)]
         bend = np.minimum(left - 2 * peak + right, -1e-9)
         inside = (best > 0) & (best < 2 * LAG)
-        return best - LAG + np.clip((left - right) / (2 * bend), -0.5, 0.5), (peak > ALIKE) & inside
+        light = min(1.0, float(seen.mean() + 8) / (self._brightness + 8))
+        clear = norm[self._index, best] > FADED * light * self._contrast
+        return best - LAG + np.clip((left - right) / (2 * bend), -0.5, 0.5), (peak > ALIKE) & inside & clear
 
     def _movement(self, lags: Floats, alike: npt.NDArray[np.bool_]) -> float:
         """Pixels by which shift, zoom and roll have moved the table's far ends; 0 where the edges do not agree."""

@@ -14,7 +14,7 @@ from calibration.errors import InputError
 from calibration.find import find_table
 from calibration.result import Calibration
 from calibration.size import size_from_balls
-from calibration.watch import Watch
+from calibration.watch import State, Watch
 from railbird.eye import Eye, See, tell_sizes, to_table
 from vision.change import table_region
 from vision.video import Frame
@@ -54,6 +54,8 @@ class Stage:
     def check(self, frame: Frame, eye: Eye) -> Verdict:
         """Hold this frame against the calibrated view; find the table again where it does not fit any more."""
         state = self._watch.check(frame.luma, frame.t_s)
+        if state == "cut" and not self._watch.shows_table(frame.image):
+            state = State.NO_TABLE
         if state == "ok":
             self._lost = None
             return Verdict(True)

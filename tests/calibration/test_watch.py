@@ -86,6 +86,19 @@ def test_a_picture_without_the_cloth_shows_no_table() -> None:
     assert watch.check(cv2.merge([face, face, face]), 0.0) is State.NO_TABLE
 
 
+def test_a_blurred_face_is_never_taken_for_the_table() -> None:
+    # soft shading is like an edge in shape, but not in strength; what lasts is told again and again
+    rng = np.random.default_rng(1)
+    face = cv2.resize(rng.integers(60, 200, (9, 16)).astype(np.uint8), (960, 540), interpolation=cv2.INTER_CUBIC)
+    watch = Watch(CALIBRATION, PICTURE)
+    watch.check(PICTURE, 0.0)
+    for k in range(1, 50):
+        noisy = np.clip(face + rng.normal(0, 2, face.shape), 0, 255).astype(np.uint8)
+        assert watch.check(noisy, k / 25) in (State.CUT, State.NO_TABLE)
+    assert not watch.shows_table(cv2.merge([face, face, face]))
+    assert watch.shows_table(PICTURE)
+
+
 def test_somebody_before_a_third_of_the_table_is_no_movement() -> None:
     watch = Watch(CALIBRATION, PICTURE)
     for k in range(40):
