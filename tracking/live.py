@@ -12,9 +12,10 @@ from tracking import motion
 from tracking.identity import Identities, identify
 from tracking.joint import sample
 from tracking.leaving import HANG_S, Mouths, doubted, hangs, left_table, pocket_at
+from tracking.looks import Looks
 from tracking.observations import Floats, Observation
 from tracking.pockets import Drop
-from tracking.reconstruct import Looks, Reading, reconstruct
+from tracking.reconstruct import Reading, reconstruct
 from tracking.shots import RawShot, SeenShot, name_shot
 from tracking.strokes import STILL, Verdict, judge, moving_at, next_stroke
 from tracking.suspicion import suspicions

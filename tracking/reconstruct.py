@@ -14,7 +14,9 @@ from tracking.checks import meetings, needless, overlooked, weigh
 from tracking.impacts import Explainer
 from tracking.joint import Fit, Kink, Path, sample, solve, stop_time
 from tracking.kinks import cut, resting_piece, shifted
+from tracking.looks import Looks
 from tracking.observations import Floats
+from tracking.outset import outsets
 from tracking.trails import Trail, begins_at_rest, jumps_of, rests, tidy
 from tracking.trials import candidates, explanations, squeezes, swaps
 
@@ -25,17 +27,6 @@ UNSEEN_MOUTH = (0.15, 4)  # the same in a pocket's mouth
 MERCY = 10.0  # cost that an event which geometry asks for may bring
 LEAST_P = 0.1  # touches of a pocket's point less likely than this are not told
 MOVED = 0.003  # metres a ball's place must change for it to have moved
-
-
-@dataclass(frozen=True, slots=True)
-class Looks:
-    """One track's looks in a shot: times (k,), places (k, 2), covariances (k, 2, 2); ``rest`` its place before, if it rested."""
-
-    track: int
-    times: Floats
-    xy: Floats
-    cov: Floats
-    rest: Floats | None
 
 
 @dataclass(slots=True)
@@ -75,6 +66,7 @@ def reconstruct(
     looks = {
         b: Looks(k.track, k.times, k.xy, noise.widen(k.times, k.xy, k.cov, level), k.rest) for b, k in looks.items()
     }
+    begin_s, since = outsets(looks, begin_s, table.ball_radius)
     clock = np.unique(np.concatenate([k.times for k in looks.values()] or [np.zeros(0)]))
     trails: dict[int, Trail] = {}
     starts: dict[int, Floats] = {}
@@ -90,7 +82,7 @@ def reconstruct(
         # at a mouth a ball that is not seen has gone down, sooner than one that a hand may hide
         waits, looks_due = UNSEEN if pockets.mouth_gap(seen.xy[-1], table) > pockets.NEAR else UNSEEN_MOUTH
         vanished = unseen < end_s - max(waits, looks_due * frame) and int((clock > unseen).sum()) >= looks_due
-        span = moving_span(seen, rest, vanished, begin_s - 2 * frame)
+        span = moving_span(seen, rest, vanished, since.get(b, begin_s) - 2 * frame)
         if span is None:
             trails[b] = Trail(b, [], rest, [])
             if vanished and float(seen.times[-1]) > begin_s - 0.1:

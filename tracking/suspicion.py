@@ -17,7 +17,8 @@ from scipy.stats import norm
 from calibration.table import Table
 from tracking import motion
 from tracking.observations import Floats
-from tracking.reconstruct import Looks, Reading
+from tracking.looks import Looks
+from tracking.reconstruct import Reading
 from tracking.residuals import RESTITUTION
 
 NEARBY_M = 0.10  # gap between two balls within which the tip can still reach the cue ball

@@ -11,6 +11,7 @@ import numpy as np
 from calibration.table import Table
 from tracking import associate, kalman
 from tracking.marks import Marks
+from tracking.merged import merged
 from tracking.observations import Bools, Floats, Observation
 from tracking.pockets import INSIDE, mouth_gap
 
@@ -101,6 +102,8 @@ class Tracker:
             self._start_anew(seen.t_s)
         self._before = (seen.t_s, z)
         live = [t for t in self.tracks if t.status not in (Status.LOST, Status.GONE)]
+        single = self._single(live, z, noise, seen.t_s)
+        z, noise, score, evidence = z[single], noise[single], score[single], evidence[single]
         free_d = np.ones(len(z), dtype=np.bool_)
         if live and len(z):
             free_d = self._associate(live, z, noise, evidence, dt, seen.t_s)
@@ -147,6 +150,16 @@ class Tracker:
             if track.status is not Status.LOST:
                 track.status = Status.GONE
         self.tracks = [t for t in self.tracks if t.hits >= CONFIRM]
+
+    def _single(self, live: list[Track], z: Floats, noise: Floats, t_s: float) -> Bools:
+        """Which looks are of one ball; two at rest that are seen as one are there, and where they were."""
+        single = np.ones(len(z), dtype=np.bool_)
+        resting = [t for t in live if t.status is Status.RESTING]
+        for i, j, k in merged(np.array([t.rest for t in resting]), z, noise, self.table.ball_radius):
+            single[k] = False
+            for track in (resting[i], resting[j]):
+                track.seen_s = t_s
+        return single
 
     def _associate(self, live: list[Track], z: Floats, noise: Floats, evidence: Floats, dt: float, t_s: float) -> Bools:
         mean = np.array([t.mean for t in live])
@@ -291,6 +304,13 @@ class Tracker:
         track.pending.append((t_s, z[0], z[1]))
         if len(track.pending) >= 2:
             (ta, xa, ya), (tb, xb, yb) = track.pending[-2:]
+            if track.rest_looks < CONFIRM and math.hypot(xb - xa, yb - ya) < 0.004 + 3 * math.sqrt(cxx + cyy):
+                # it lay here from the first: the look it was taken up with was of two balls, or none
+                self._rest(track, np.array([(xa + xb) / 2, (ya + yb) / 2]), 2, noise)
+                track.status = Status.RESTING if track.hits >= CONFIRM else track.status
+                track.seen_s = t_s
+                track.pending.clear()
+                return
             v = np.array([xb - xa, yb - ya]) / (tb - ta)
             if np.hypot(*v) < associate.FAST:
                 spread = 0.5 * np.hypot(*v) + 0.1

@@ -7,7 +7,8 @@ import numpy as np
 from tests.tracking.staged import TABLE, film
 from tracking.analyse import analyse
 from tracking.events import Contact, RailHit, Strike
-from tracking.reconstruct import Looks, reconstruct
+from tracking.looks import Looks
+from tracking.reconstruct import reconstruct
 
 SIGMA = np.eye(2) * 0.001**2
 
