@@ -8,12 +8,15 @@ from calibration.table import Table
 from tracking.joint import Fit, Kink, sample
 from tracking.trails import Trail
 
+CLEAR_PUSH = 0.7  # arcs that fit badly take no more than this off an impact whose push is beyond doubt
 GUESS = 0.7  # probability of an event that only the geometry of the arcs asks for
 
 
 def weigh(fit: Fit) -> None:
     """Lower the probability of events whose push is in the noise or whose arcs do not fit; raise it where both are clear."""
     for i, kink in enumerate(fit.kinks):
+        if kink.crowd:
+            continue
         strength = float(fit.push[i]) / max(float(fit.push_sigma[i]), 1e-4)
         if kink.kind == "contact" and strength > 8 and 0.4 < kink.p < 0.8:
             kink.p = 0.8  # both arcs bear it out
@@ -23,20 +26,19 @@ def weigh(fit: Fit) -> None:
             kink.p *= max(0.2 * strength - 0.1, 0.05)
         elif strength < 3:
             kink.p *= 0.6 + 0.13 * strength
+        doubt = 1.0
         for b in kink.balls:
             j = fit.kinks_of(b).index(i)
             worst = max(fit.misfit.get((b, j), 1.0), fit.misfit.get((b, j + 1), 1.0))
-            if worst > 4:
-                kink.p *= 0.9
-            if worst > 12:
-                kink.p *= 0.8
+            doubt *= (0.9 if worst > 4 else 1.0) * (0.8 if worst > 12 else 1.0)
+        kink.p *= max(doubt, CLEAR_PUSH if strength > 8 else 0.0)
 
 
 def needless(fit: Fit, frame_s: float) -> set[int]:
     """Kinks that push nothing: without them the arcs are as good."""
     out = set()
     for i, kink in enumerate(fit.kinks):
-        if kink.kind == "strike":
+        if kink.kind == "strike" or (kink.crowd and (kink.kind == "contact" or fit.kinks_of(kink.balls[0])[0] == i)):
             continue
         least = max(2.0 * float(fit.push_sigma[i]), 0.006)
         twin = any(
@@ -55,7 +57,7 @@ def meetings(fit: Fit, table: Table, frame_s: float, trails: dict[int, Trail]) -
     found: list[Kink] = []
     merged: set[int] = set()
     for i, kink in enumerate(fit.kinks):
-        if kink.kind != "free" or i in merged or fit.push[i] < 0.08:
+        if kink.kind != "free" or kink.crowd or i in merged or fit.push[i] < 0.08:
             continue
         b = kink.balls[0]
         t = kink.t_s + np.linspace(-1.0, 1.0, 17) * frame_s

@@ -8,7 +8,7 @@ is a radius from the nose line. Solved by Levenberg-Marquardt on the normal equa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -144,9 +144,8 @@ def _finish(problem: Problem, x: Floats, cost: float) -> Fit:
     kinks = []
     push, push_sigma = np.zeros(problem.n_kinks), np.zeros(problem.n_kinks)
     for k, kink in enumerate(problem.kinks):
-        kinks.append(
-            Kink(kink.kind, float(times[k]), kink.balls, kink.wall, kink.p, float(np.sqrt(max(time_cov[k, k], 0.0))))
-        )
+        sigma_s = float(np.sqrt(max(time_cov[k, k], 0.0)))
+        kinks.append(replace(kink, t_s=float(times[k]), sigma_s=sigma_s))
         side = problem.sides[problem.side_of[k, 0]]
         start = problem._starts(np.array([side[1]]), times)
         ended = fly(arcs[[side[1]]], times[[k]] - start, slide, roll)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from calibration.table import Table
-from tracking import motion, noise, pockets
+from tracking import motion, noise, packs, pockets
 from tracking.amend import Amender, Sketch, Trial
 from tracking.checks import meetings, needless, overlooked, weigh
 from tracking.impacts import Explainer
@@ -24,6 +24,7 @@ LEAD_S = 0.25  # looks kept before a ball starts and after it stops
 LEAST_REST_S = 0.15  # a ball seen in one place for so long from the first look on lay there
 UNSEEN = (0.3, 6)  # seconds and looks in a row without a ball after which it is no longer there
 UNSEEN_MOUTH = (0.15, 4)  # the same in a pocket's mouth
+LAST_AT_REST = 3  # looks at rest that are kept one by one
 MERCY = 10.0  # cost that an event which geometry asks for may bring
 LEAST_P = 0.1  # touches of a pocket's point less likely than this are not told
 MOVED = 0.003  # metres a ball's place must change for it to have moved
@@ -118,6 +119,10 @@ def reconstruct(
         kept[b] = (times[good], xy[good], cov[good])
     explainer = Explainer(trails, table, frame, cue, struck, from_start)
     kinks = explainer.explain()
+    opener = next((k.balls[0] for k in kinks if k.kind == "strike"), None)
+    broke = packs.broken(trails, kinks, table.ball_radius, opener)
+    for pack in broke:
+        kinks = packs.loosened(pack, trails, kinks, frame, table.ball_radius)
     for b, trail in trails.items():
         if b not in kept and np.isfinite(trail.end_s):
             before = looks[b].times < begin_s - 0.05
@@ -125,7 +130,7 @@ def reconstruct(
             kept[b] = (looks[b].times[~before], looks[b].xy[~before], looks[b].cov[~before])
     movers = [b for b in kept if trails[b].moves() or np.isfinite(trails[b].end_s) or any(b in k.balls for k in kinks)]
     fit = _fit(looks, movers, kept, trails, starts, kinks, table, exposure_s, prior, frame)
-    fit = _amended(fit, looks, kept, trails, starts, table, exposure_s, frame)
+    fit = _amended(fit, looks, kept, trails, starts, table, exposure_s, frame, broke)
     weigh(fit)
     drops, last = {}, begin_s
     for b in movers:
@@ -171,7 +176,7 @@ def with_touch(fit: Fit, ball: int, graze: pockets.Touch) -> Fit:
 
 def _amended(
     fit: Fit, looks: Mapping[int, Looks], kept: dict[int, tuple[Floats, Floats, Floats]], trails: dict[int, Trail],
-    starts: dict[int, Floats], table: Table, exposure_s: float, frame_s: float,
+    starts: dict[int, Floats], table: Table, exposure_s: float, frame_s: float, broke: list[packs.Pack],
 ) -> Fit:  # fmt: skip
     """The fit with what its own arcs refuse taken out, and with what they ask for put in."""
 
@@ -193,6 +198,7 @@ def _amended(
             more = [Trial(k) for k in met]
             fit = amender.settle(amender.changed(fit, idle | merged, more), loose)
         missing = [k for k in overlooked(fit, table, frame_s, trails) if (k.kind, k.balls) not in refused]
+        missing = [k for k in missing if not packs.quiet(broke, k)]
         if missing:
             trial = amender.settle(amender.changed(fit, set(), [Trial(k) for k in missing]), loose)
             if trial.cost < fit.cost + MERCY:
@@ -209,7 +215,8 @@ def _amended(
         trials += swaps(fit, frame_s)
         trials += explanations(fit, frame_s, table, places, balls, ends)
         trials += candidates(fit, table, frame_s, places, balls, ends, until)
-        sketch = amender.amend(fit, [t for t in trials if not amender.tried(t)])
+        trials = [t for t in trials if not amender.tried(t) and not packs.quiet(broke, t.kink)]
+        sketch = amender.amend(fit, trials)
         if sketch is not None:
             fit = amender.settle(sketch, loose)
         elif not (idle or met or missing):
@@ -320,6 +327,8 @@ def _fit(
                 velocity[b] = inside[-1].velocity(min(until, inside[-1].end_s))
             else:
                 v = physics[b]
+                if kink.crowd and np.isfinite(until) and until > kink.t_s:  # sent off by nobody knows which: to where it was next
+                    v = (trails[b].at(np.array([until]))[0] - place[b]) / (until - kink.t_s)
                 r = 0.9 * v
                 velocity[b] = v
             guesses[b].append(np.concatenate([place[b], v, r]))
@@ -349,6 +358,7 @@ def thin(
     floor = np.eye(2) * 4e-4**2
     parts: list[tuple[Floats, Floats, Floats]] = []
     lead = (times < first_s - 0.02) if resting else np.zeros(len(times), dtype=np.bool_)
+    lead[np.flatnonzero(lead)[-LAST_AT_REST:]] = False  # these say when it can have set out at the earliest
     tail = np.zeros(len(times), dtype=np.bool_)
     if trail.pieces:
         last = trail.pieces[-1]
@@ -356,7 +366,7 @@ def thin(
             tail = times > last.begin_s + 0.05
     tail &= ~lead
     if lead.any() or resting:
-        n = max(int((seen.times < first_s).sum()), 1)
+        n = max(int((seen.times < first_s).sum()) - LAST_AT_REST, 1)
         parts.append((np.array([min(float(times[0]), first_s - 0.001)]), rest[None], cov[:1] / min(n, 12) + floor))
     middle = ~lead & ~tail
     parts.append((times[middle], xy[middle], cov[middle]))

@@ -22,6 +22,7 @@ FIRM_TAILS = 50.0  # the same for the mean of many looks at a ball at rest
 JOIN = 1e-4  # metres, how well the ends of two arcs meet
 DIAMETER = 6e-4  # metres, how well two centres are a diameter apart at a contact
 NOSE = 1.2e-3  # metres, how well the nose lines are known
+SHARED = 100.0  # m/s, looseness of the momentum of a push that more than two balls share
 RESTITUTION = 0.96  # of two balls (0.92 worn … 1 ideal)
 CUSHION = 0.75
 
@@ -34,6 +35,7 @@ class Kink:
     """An instant at which the velocities of one or two balls jump.
 
     ``wall``: axis (0 x, 1 y), place of the ball's centre on it, and the sign of the way back, for ``rail``.
+    ``crowd``: one among several at once, whose push is shared (see ``tracking.packs``): only the place of a contact counts.
     """
 
     kind: KinkKind
@@ -42,6 +44,7 @@ class Kink:
     wall: tuple[int, float, float] | None = None
     p: float = 1.0
     sigma_s: float = 0.0
+    crowd: bool = False
 
 
 @dataclass(slots=True)
@@ -126,6 +129,7 @@ class Problem:
         self.wall_sides = np.array(
             [self.side_of[k, 0] for k, kink in enumerate(kinks) if kink.wall is not None], dtype=int
         )
+        self.shared = np.array([kink.crowd for kink in kinks if kink.kind == "contact"], dtype=np.bool_)
         self.walls = np.array([kink.wall for kink in kinks if kink.wall is not None], dtype=float).reshape(-1, 3)
         self.kind = np.array([kink.kind for kink in kinks])
         self.tails = GAUSSIAN  # nearly Gaussian at first: from a poor guess the looks must pull
@@ -313,7 +317,8 @@ class Problem:
         jac = np.stack([dlength, dkept[:, 0], dkept[:, 1], dacross, dapart], axis=1)
         loose = 0.02 * size + 0.008
         sigma = np.stack([np.full(n, DIAMETER), loose, loose, 0.04 * size + 0.008, 0.08 * size + 0.012], axis=1)
-        return self._add(h, g, cols, res, jac, sigma) + 2 * float(np.log(sigma[:, 1:] / 0.02).sum())
+        sigma[self.shared, 1:] = SHARED
+        return self._add(h, g, cols, res, jac, sigma) + 2 * float(np.log(sigma[~self.shared, 1:] / 0.02).sum())
 
     def _walls(
         self,

@@ -24,6 +24,7 @@ SETTLE_S = 0.3  # a ball that does not move for this long rests
 SPARSE_S = 2.0  # time over which the few looks of a slow camera are taken together
 LEAST_SCORE = 0.2
 BIRTH_SCORE = 0.45
+UNTIED_S = 0.1  # what was seen once, longer ago than this, has not gone to another ball's place
 ELSEWHERE = 3  # balls that are elsewhere at once, from which it is another scene
 FAINT_SCORE = 0.05  # what is seen as faintly as this is a ball only where a known one is due
 FAINT_GATE = 9.0  # squared sigmas that it may be off
@@ -193,7 +194,8 @@ class Tracker:
             again, _, _ = associate.assign(far, missed=18.0)
             for i, k in again:
                 track, d = live[left_t[i]], left_d[k]
-                if track.status is Status.TENTATIVE and np.hypot(*(z[d] - track.mean[:2])) > 0.25:
+                way = 0.25 if since[i] < UNTIED_S else self.table.ball_radius
+                if track.status is Status.TENTATIVE and np.hypot(*(z[d] - track.mean[:2])) > way:
                     continue
                 if track.status is Status.MOVING and t_s - track.seen_s > 0.1 and self._drops(track, t_s):
                     continue

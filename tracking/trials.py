@@ -94,7 +94,7 @@ def explanations(fit: Fit, frame_s: float, table: Table, places: Callable[[int, 
     out: list[tuple[float, Trial]] = []
     r = table.ball_radius
     for i, kink in enumerate(fit.kinks):
-        if kink.kind != "free" or fit.push[i] < 0.03:
+        if kink.kind != "free" or kink.crowd or fit.push[i] < 0.03:
             continue
         b = kink.balls[0]
         t = kink.t_s + np.linspace(-1.2, 1.2, 13) * frame_s
@@ -123,7 +123,7 @@ def squeezes(fit: Fit, frame_s: float, table: Table, places: Callable[[int, Floa
     out: list[Trial] = []
     r = table.ball_radius
     for i, kink in enumerate(fit.kinks):
-        if kink.kind not in ("contact", "free") or fit.push[i] < 0.1:
+        if kink.kind not in ("contact", "free") or kink.crowd or fit.push[i] < 0.1:
             continue
         moment = np.array([kink.t_s])
         for c in balls:
@@ -157,7 +157,7 @@ def squeezes(fit: Fit, frame_s: float, table: Table, places: Callable[[int, Floa
 
 def swaps(fit: Fit, frame_s: float) -> list[Trial]:
     """Contacts of one ball with two others less than a frame apart: either may have been the first."""
-    contacts = sorted((k for k in fit.kinks if k.kind == "contact"), key=lambda k: k.t_s)
+    contacts = sorted((k for k in fit.kinks if k.kind == "contact" and not k.crowd), key=lambda k: k.t_s)
     out = []
     for i, first in enumerate(contacts):
         for second in contacts[i + 1 :]:

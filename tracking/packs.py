@@ -1,0 +1,116 @@
+"""A pack broken open: within it only the first contact and each ball's departure can be told.
+
+The push runs through a rack in less than a millisecond, between balls that touch or nearly do: which of them met, and in
+what order, no picture shows, and momentum shared by many is none that two balls exchange. So of the pack only the contact
+that opened it is named; for a moment after it every other kink of its balls is left unexplained, and nothing is tried there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from tracking.joint import Kink
+from tracking.outset import clusters
+from tracking.trails import Trail, along
+
+LEAST = 5  # balls that make a pack
+GAP = 0.008  # metres between balls of a pack
+BURST_S = 0.12  # while its balls are so close that their kinks cannot be told apart
+BEFORE_S = 0.03  # kinks of its balls so long before the first contact are late or early readings of it
+CLEAR_S = 0.001  # by which the first ball in the way must be reached sooner than the next to be told from it
+OPENED = 0.97  # probability of the contact that opened a pack, where it is clear
+UNCLEAR = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """Balls that lay together, the ball that broke them open and when."""
+
+    balls: frozenset[int]
+    breaker: int
+    begin_s: float
+
+    def hushed(self, balls: tuple[int, ...], t_s: float) -> bool:
+        """Whether what happens to these balls then is not to be told."""
+        inside = all(b in self.balls or b == self.breaker for b in balls)
+        return inside and self.begin_s - BEFORE_S < t_s < self.begin_s + BURST_S
+
+
+def broken(trails: Mapping[int, Trail], kinks: list[Kink], radius: float, opener: int | None) -> list[Pack]:
+    """Packs that a stroke breaks open. ``opener``: the ball that was struck."""
+    lying = {b: trail.rest for b, trail in trails.items() if trail.lay and b != opener}
+    out = []
+    for group in clusters(lying, 2 * radius + GAP):
+        if len(group) < LEAST:
+            continue
+        members = frozenset(group)
+        meets = [k for k in kinks if k.kind == "contact" and len(members & set(k.balls)) == 1]
+        first = min(meets, key=lambda k: k.t_s, default=None)
+        if first is not None:
+            breaker = next(b for b in first.balls if b not in members)
+            out.append(Pack(members, breaker, first.t_s))
+    return out
+
+
+def loosened(pack: Pack, trails: Mapping[int, Trail], kinks: list[Kink], frame_s: float, radius: float) -> list[Kink]:
+    """The kinks with those of a pack's burst left unexplained, but for the contact that opened it."""
+    inside = [k for k in kinks if k.kind != "strike" and pack.hushed(k.balls, k.t_s)]
+    rest = [k for k in kinks if k not in inside]
+    t_s, head, p = _opening(pack, trails, inside, frame_s, radius)
+    out = [Kink("contact", t_s, (min(head, pack.breaker), max(head, pack.breaker)), p=p, crowd=True)]
+    for b in sorted(pack.balls):
+        jumps = [j for j in trails[b].jumps if t_s - BEFORE_S < j.t_s < t_s + BURST_S]
+        leaves = [j for j in jumps if j.departs][:1]
+        if b == head:
+            jumps = [j for j in jumps if j.t_s > t_s + 1.5 * frame_s]
+        named = [k for k in inside if b in k.balls and k.wall is not None]
+        out += [k for k in named if k.t_s > t_s]
+        times = [max(j.t_s, t_s + 1e-4) for j in jumps]
+        if not leaves and b != head and any(b in k.balls for k in kinks):
+            times.insert(0, t_s + 1e-4)  # where it goes off at once, cutting saw no departure
+        times = [x for x in times if not any(abs(x - k.t_s) < frame_s for k in named)]
+        for i, x in enumerate(times):
+            if i == 0 or x > times[i - 1] + frame_s:
+                out.append(Kink("free", x, (b,), crowd=True))
+    later = [j.t_s for j in trails[pack.breaker].jumps if t_s + 1.5 * frame_s < j.t_s < t_s + BURST_S]
+    out += [k for k in inside if k.balls == (pack.breaker,) and k.wall is not None and k.t_s > t_s]
+    out += [
+        Kink("free", x, (pack.breaker,), crowd=True)
+        for x in later
+        if not any(k.balls == (pack.breaker,) and abs(k.t_s - x) < frame_s for k in out)
+    ]
+    return sorted(rest + out, key=lambda k: k.t_s)
+
+
+def _opening(
+    pack: Pack, trails: Mapping[int, Trail], inside: list[Kink], frame_s: float, radius: float
+) -> tuple[float, int, float]:
+    """When the pack was met, which of its balls was met first, and how sure that is."""
+    trail = trails[pack.breaker]
+    meets = [k for k in inside if k.kind == "contact" and pack.breaker in k.balls]
+    first = min(meets, key=lambda k: k.t_s)
+    guess = next(b for b in first.balls if b != pack.breaker)
+    pieces = [p for p in trail.pieces if p.begin_s < first.t_s and float(np.hypot(*p.c[1])) > 0.1]
+    if not pieces or pieces[-1].last - pieces[-1].first < 1:
+        return first.t_s, guess, min(first.p, UNCLEAR)
+    t = np.arange(pieces[-1].begin_s, first.t_s + 3 * frame_s, 2.5e-4)
+    mine = along(pieces[-1], t)
+    reached: list[tuple[float, int]] = []
+    for b in pack.balls:
+        gaps = np.hypot(*(mine - trails[b].rest).T) - 2 * radius
+        under = np.flatnonzero(gaps < 0)
+        if len(under):
+            reached.append((float(t[under[0]]), b))
+    if not reached:
+        return first.t_s, guess, min(first.p, UNCLEAR)
+    reached.sort()
+    clear = len(reached) == 1 or reached[1][0] - reached[0][0] > CLEAR_S
+    return reached[0][0], reached[0][1], OPENED if clear else UNCLEAR
+
+
+def quiet(packs: list[Pack], kink: Kink) -> bool:
+    """Whether a kink is of a pack's burst, where nothing is tried."""
+    return any(pack.hushed(kink.balls, kink.t_s) for pack in packs)
