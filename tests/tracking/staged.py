@@ -54,5 +54,5 @@ def travelled(v: float, t: float, *, rolls: float | None = None, slide: float = 
     slips = abs(r - v) / slide
     if t < slips:
         return v * t + 0.5 * a * t * t
-    on = min(t - slips, r / roll)
-    return v * slips + 0.5 * a * slips**2 + r * on - 0.5 * roll * on * on
+    on = min(t - slips, abs(r) / roll)
+    return v * slips + 0.5 * a * slips**2 + r * on - 0.5 * np.sign(r) * roll * on * on
