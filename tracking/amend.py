@@ -24,6 +24,7 @@ REACH = 2.2  # frames: impacts of the same balls so close are fitted together
 AROUND_S = 0.6  # looks further away say nothing more
 CROWD = 6  # most balls fitted together
 MOST = 16  # impacts tried in one round
+PASSING = 10  # steps of a fit on the way to the last
 WARM = 0.75  # of its speed into a cushion a ball keeps, at first guess
 
 
@@ -280,10 +281,10 @@ class Amender:
         return sketch
 
     def settle(self, sketch: Sketch, prior: tuple[float, float, float, float], again: int = 0) -> Fit:
-        """The whole of a sketch fitted together, from where it is."""
+        """The whole of a sketch fitted together, from where it is; only ``again`` to the last."""
         return solve(
             sketch.paths, sketch.kinks, radius=self.table.ball_radius, exposure_s=self.exposure, prior=prior,
-            loose_s=0.7 * self.frame, again=again,
+            loose_s=0.7 * self.frame, again=again, warm=True, steps=25 if again else PASSING, tolerance=0.05 if again else 1.0,
         )  # fmt: skip
 
     def attempt(self, sketch: Sketch, trial: Trial) -> Sketch | None:

@@ -45,7 +45,7 @@ class Fit:
 def solve(
     paths: dict[int, Path], kinks: list[Kink], *, radius: float, exposure_s: float = 0.0,
     prior: tuple[float, float, float, float] = (SLIDE, ROLL, 0.5, 0.03), steps: int = 25, tolerance: float = 0.05, loose_s: float = 0.1,
-    again: int = 0,
+    again: int = 0, warm: bool = False,
 ) -> Fit:  # fmt: skip
     """Fit one reading of a shot.
 
@@ -60,11 +60,13 @@ def solve(
     steps : most Levenberg-Marquardt steps; ``tolerance``: stop below this change of the cost.
     again : how often at most to begin anew from where the fit came to rest, while that helps: heavy tails have valleys in
         which a look is given up that was right.
+    warm : the first guess is a fit already, but for a few arcs: go on from there.
     """
     problem = Problem(paths, kinks, exposure_s, prior, radius, loose_s)
     x = problem.x
     problem.order_times(x)
-    x, _ = _descend(problem, x, steps // 2, 30 * tolerance)
+    if not warm:
+        x, _ = _descend(problem, x, steps // 2, 30 * tolerance)
     problem.tails = TAILS
     x, cost = _descend(problem, x, steps, tolerance)
     for _ in range(again):

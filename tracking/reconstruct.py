@@ -17,7 +17,7 @@ from tracking.kinks import cut, resting_piece, shifted
 from tracking.looks import Looks
 from tracking.observations import Floats
 from tracking.outset import outsets
-from tracking.trails import Trail, begins_at_rest, jumps_of, rests, tidy
+from tracking.trails import Trail, begins_at_rest, bridged, jumps_of, rests, tidy
 from tracking.trials import candidates, explanations, squeezes, swaps
 
 LEAD_S = 0.25  # looks kept before a ball starts and after it stops
@@ -111,6 +111,7 @@ def reconstruct(
         good[stray] = False
         if not good.any():
             continue
+        pieces = bridged(pieces, rest, 0.6 * frame)
         trail = Trail(b, pieces, rest, jumps_of(b, pieces, 0.6 * frame, rest))
         cut_short = bool(stray) and max(stray) == len(times) - 1 and times[good][-1] < end_s - 0.5
         if vanished or (cut_short and not rests(pieces[-1])):
@@ -327,7 +328,8 @@ def _fit(
                 velocity[b] = inside[-1].velocity(min(until, inside[-1].end_s))
             else:
                 v = physics[b]
-                if kink.crowd and np.isfinite(until) and until > kink.t_s:  # sent off by nobody knows which: to where it was next
+                unseen = kink.crowd or kink.kind == "strike"
+                if unseen and np.isfinite(until) and until > kink.t_s:  # on its way to where it was next
                     v = (trails[b].at(np.array([until]))[0] - place[b]) / (until - kink.t_s)
                 r = 0.9 * v
                 velocity[b] = v
@@ -345,7 +347,7 @@ def _fit(
             begin = trails[b].pieces[0].begin_s
         paths[b] = Path(b, times, xy, cov, begin, np.array(guesses[b]), bool(resting))
     return solve(
-        paths, kinks, radius=table.ball_radius, exposure_s=exposure_s, prior=prior, loose_s=0.7 * frame_s, again=2
+        paths, kinks, radius=table.ball_radius, exposure_s=exposure_s, prior=prior, loose_s=0.7 * frame_s, again=1
     )
 
 

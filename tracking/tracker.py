@@ -24,6 +24,7 @@ SETTLE_S = 0.3  # a ball that does not move for this long rests
 SPARSE_S = 2.0  # time over which the few looks of a slow camera are taken together
 LEAST_SCORE = 0.2
 BIRTH_SCORE = 0.45
+UNSEEN_LOOKS = 4.0  # weight of looks where motion does not tell: what was not seen on its way must look alike
 UNTIED_S = 0.1  # what was seen once, longer ago than this, has not gone to another ball's place
 ELSEWHERE = 3  # balls that are elsewhere at once, from which it is another scene
 FAINT_SCORE = 0.05  # what is seen as faintly as this is a ball only where a known one is due
@@ -188,7 +189,7 @@ class Tracker:
             cue = belief[left_t, 0] > 0.2
             fastest = np.where(cue, associate.FAST, max(2.0 * speed + 1.0, 3.0))
             far = associate.reach(np.array([live[i].mean[:2] for i in left_t]), since, z[left_d], fastest)
-            far += 2 * like[np.ix_(left_t, left_d)]
+            far += UNSEEN_LOOKS * like[np.ix_(left_t, left_d)]
             # what was seen there before, faintly, is a mark: a ball that is missed has not flown to it
             far[:, self.marks.known(z[left_d])] = np.inf
             again, _, _ = associate.assign(far, missed=18.0)

@@ -13,7 +13,8 @@ from tracking.observations import Floats
 
 STILL = 0.025  # m/s, below it a piece is a ball at rest
 LEAP = 0.05  # metres between two pieces that no ball can have jumped
-FASTEST = 12.0  # m/s
+FASTEST = 15.0  # m/s
+UNSEEN = 0.15  # one sigma of the speed of a ball not seen on its way, in parts of it
 LEAST_WAY = 0.001  # metres between two places of rest that a ball must have been pushed over
 
 
@@ -124,6 +125,22 @@ def _jump(ball: int, left: Piece, right: Piece, margin: float, departs: bool) ->
     return Jump(ball, t, lo, hi, place, before, after - before, sigma, gap, departs, left)
 
 
+def bridged(pieces: list[Piece], rest: Floats, margin: float) -> list[Piece]:
+    """The pieces with a straight one put in where a ball left its place and was next seen far off, too fast to be seen between."""
+    if len(pieces) < 2 or not begins_at_rest(pieces[0], rest):
+        return pieces
+    left, right = pieces[:2]
+    begin, end = left.end_s + margin, right.begin_s - 0.1 * margin
+    way = right.at(right.begin_s) - left.at(left.end_s)
+    if crossing(left, right, margin)[2] < LEAP or end - begin < margin or np.hypot(*way) < 2 * LEAP:
+        return pieces
+    v = way / (end - begin)
+    mid = 0.5 * (begin + end)
+    c = np.array([left.at(left.end_s) + 0.5 * way, v, np.zeros(2)])
+    spread = np.diag([LEAP**2, (UNSEEN * float(np.hypot(*v))) ** 2, 1e-6])
+    return [left, Piece(right.first, right.first - 1, begin, end, mid, c, spread), *pieces[1:]]
+
+
 def along(piece: Piece, t: Floats) -> Floats:
     s = (t - piece.mid_s)[:, None]
     return np.asarray(piece.c[0] + piece.c[1] * s + piece.c[2] * s * s)
@@ -182,9 +199,8 @@ def tidy(pieces: list[Piece], sigma: float) -> tuple[list[Piece], list[int]]:
             )
         )
         _, _, gap = crossing(left, right, 0.6 * hole)
-        groups.append([right]) if gap > LEAP + 3 * sigma and apart > FASTEST * hole * 0.6 + LEAP else groups[-1].append(
-            right
-        )
+        leapt = gap > LEAP + 3 * sigma and apart > FASTEST * hole * (1.0 if rests(left) else 0.6) + LEAP
+        groups.append([right]) if leapt else groups[-1].append(right)
     if len(groups) > 1:
         sizes = [sum(p.last - p.first + 1 for p in g) for g in groups]
         keep = 0 if sizes[0] >= 8 else int(np.argmax(sizes))
