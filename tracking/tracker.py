@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 import numpy as np
+import numpy.typing as npt
 
 from calibration.table import Table
 from tracking import associate, kalman
 from tracking.marks import Marks
-from tracking.merged import merged
+from tracking.merged import BESIDE, merged
 from tracking.observations import Bools, Floats, Observation
 from tracking.pockets import INSIDE, mouth_gap
 
@@ -25,6 +26,7 @@ SPARSE_S = 2.0  # time over which the few looks of a slow camera are taken toget
 LEAST_SCORE = 0.2
 BIRTH_SCORE = 0.45
 UNSEEN_LOOKS = 4.0  # weight of looks where motion does not tell: what was not seen on its way must look alike
+WEDGED_M = 0.075  # metres
 UNTIED_S = 0.1  # what was seen once, longer ago than this, has not gone to another ball's place
 ELSEWHERE = 3  # balls that are elsewhere at once, from which it is another scene
 FAINT_SCORE = 0.05  # what is seen as faintly as this is a ball only where a known one is due
@@ -190,6 +192,8 @@ class Tracker:
             fastest = np.where(cue, associate.FAST, max(2.0 * speed + 1.0, 3.0))
             far = associate.reach(np.array([live[i].mean[:2] for i in left_t]), since, z[left_d], fastest)
             far += UNSEEN_LOOKS * like[np.ix_(left_t, left_d)]
+            if not moves.any():
+                far[self._wedged(live)[left_t][:, None] & (far < np.inf) & (_apart(live, left_t, z[left_d]) < WEDGED_M)] = np.inf
             # what was seen there before, faintly, is a mark: a ball that is missed has not flown to it
             far[:, self.marks.known(z[left_d])] = np.inf
             again, _, _ = associate.assign(far, missed=18.0)
@@ -207,6 +211,13 @@ class Tracker:
                 self._take(track, prior, z[d], noise[d], evidence[d], t_s)
                 free_d[d] = False
         return free_d
+
+    def _wedged(self, live: list[Track]) -> Bools:
+        """Which balls at rest touch two others: they do not shift by a ball's width while nothing moves; another was not seen."""
+        rests = np.array([t.rest for t in live])
+        still = np.array([t.status is Status.RESTING for t in live])
+        near = np.hypot(*(rests[:, None] - rests[None]).transpose(2, 0, 1)) < self.table.ball_m + BESIDE
+        return np.asarray(still & ((near & still).sum(axis=1) > 2))
 
     def _faintly(self, seen: Observation, faint: Bools, live: list[Track], dt: float) -> None:
         """Give tracks that no firm look was found for the faint ones at the very place where they are due.
@@ -468,6 +479,11 @@ def _part(seen: Observation, which: Bools) -> tuple[Floats, Floats, Floats, Floa
     evidence = seen.evidence[which]
     evidence = np.maximum(evidence - evidence.max(axis=1, keepdims=True), -6.0) if len(evidence) else evidence
     return seen.xy[which], noise, seen.score[which], evidence
+
+
+def _apart(live: list[Track], which: npt.NDArray[np.intp], z: Floats) -> Floats:
+    """(n, m) metres between places of rest of some tracks and looks."""
+    return np.asarray(np.hypot(*(np.array([live[i].rest for i in which])[:, None] - z[None]).transpose(2, 0, 1)))
 
 
 def _kick(place: float, speed: float) -> Floats:
