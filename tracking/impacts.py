@@ -79,7 +79,7 @@ class Explainer:
         movers = [j for j in movers if self.trails[j.ball].way() > STROKE]
         opener = min(movers, key=lambda j: j.t_s, default=None)
         for jump in movers:
-            if opener is not None and jump.ball == self.cue and jump.t_s < opener.t_s + 3 * self.frame:
+            if opener is not None and jump.ball == self.cue and jump.t_s < opener.t_s + self._leeway(jump, opener):
                 opener = jump
                 break
         if self.struck is not None:
@@ -108,6 +108,11 @@ class Explainer:
             self._first_in_the_way(opener, found)
         lying = {b for b, t in self.trails.items() if t.lay}
         return causal(found, lying, 0.25 * self.frame)
+
+    def _leeway(self, jump: Jump, opener: Jump) -> float:
+        """By how much the likely cue ball may seem to start after another that it sent off: more where it lay beside it."""
+        gap = float(np.hypot(*(self.trails[jump.ball].rest - self.trails[opener.ball].rest)))
+        return (3.0 if gap < 3 * self.table.ball_m else 1.0) * self.frame
 
     def _under_way(self, opener: Jump) -> bool:
         """Whether a ball moved from the first look on: then the stroke was before, and ``opener`` was struck by a ball."""

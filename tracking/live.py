@@ -214,7 +214,7 @@ class Recorder:
             self._no_shot(verdict.kind, reading, begin, t_s)
             return []
         opener, start_s = verdict.opener, verdict.start_s
-        if opener is not None and (opener == cue or not sure):  # one stray reading must not make another ball the cue ball
+        if opener is not None:
             self.opened[opener] = self.opened.get(opener, 0) + 1
         after = (
             [k for k in (next_stroke(reading, cue, start_s, self.table),) if k is not None] if cue is not None else []

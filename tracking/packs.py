@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracking.joint import Kink
+from tracking.joint import Fit, Kink, sample
 from tracking.outset import clusters
+from tracking.residuals import RESTITUTION
 from tracking.trails import Trail, along
 
 LEAST = 5  # balls that make a pack
@@ -24,6 +25,7 @@ BEFORE_S = 0.03  # kinks of its balls so long before the first contact are late 
 CLEAR_S = 0.001  # by which the first ball in the way must be reached sooner than the next to be told from it
 OPENED = 0.97  # probability of the contact that opened a pack, where it is clear
 UNCLEAR = 0.6
+CLEARLY = 3.0  # sigmas of a push
 FOUND_BACK = 0.85  # of a contact whose approach was not seen
 
 
@@ -159,3 +161,26 @@ def _unseen_approach(
 def quiet(packs: list[Pack], kink: Kink) -> bool:
     """Whether a kink is of a pack's burst, where nothing is tried."""
     return any(pack.hushed(kink.balls, kink.t_s) for pack in packs)
+
+
+def met_again(fit: Fit) -> None:
+    """Mark the contacts that opened packs and were two.
+
+    One touch of a ball that is free leaves the breaker a fiftieth of its speed toward it, forward. If it comes back, the head
+    ball took more than it can in one: thrown back by those behind it, it met the breaker again, within a fraction of a
+    millisecond.
+    """
+    for k, kink in enumerate(fit.kinks):
+        if not (kink.crowd and kink.kind == "contact"):
+            continue
+        t = np.array([kink.t_s - 1e-5, kink.t_s + 1e-5])
+        (ends, starts) = (sample(fit, b, t) for b in kink.balls)
+        axis = starts[0][0] - ends[0][0]
+        axis = axis / max(float(np.hypot(*axis)), 1e-9)
+        before = (ends[1][0] - starts[1][0]) @ axis  # how fast they closed in
+        moved = [abs(float((v[1][1] - v[1][0]) @ axis)) for v in (ends, starts)]
+        lying = [i for i, b in enumerate(kink.balls) if fit.paths[b].resting and fit.kinks_of(b)[0] == k]
+        if len(lying) != 1:
+            continue
+        push = moved[1 - lying[0]]
+        kink.again = push > (1 + RESTITUTION) / 2 * float(before) + CLEARLY * float(fit.push_sigma[k])

@@ -133,6 +133,7 @@ def reconstruct(
     fit = _fit(looks, movers, kept, trails, starts, kinks, table, exposure_s, prior, frame)
     fit = _amended(fit, looks, kept, trails, starts, table, exposure_s, frame, broke)
     weigh(fit)
+    packs.met_again(fit)
     drops, last = {}, begin_s
     for b in movers:
         seen = looks[b]

@@ -36,6 +36,7 @@ class Kink:
 
     ``wall``: axis (0 x, 1 y), place of the ball's centre on it, and the sign of the way back, for ``rail``.
     ``crowd``: one among several at once, whose push is shared (see ``tracking.packs``): only the place of a contact counts.
+    ``again``: a contact that was two: the ball that was met could not give way, and came back at once.
     """
 
     kind: KinkKind
@@ -45,6 +46,7 @@ class Kink:
     p: float = 1.0
     sigma_s: float = 0.0
     crowd: bool = False
+    again: bool = False
 
 
 @dataclass(slots=True)

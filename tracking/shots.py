@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -19,6 +19,8 @@ from tracking.reconstruct import Reading
 FROZEN = 0.0025  # metres between ball and rail, or ball and cue ball, that count as touching
 HONEST = 1.25  # simulated shots err by this much more than the fit's covariance says
 TAILS = 3  # degrees of freedom of time errors: a kink read wrongly errs far
+AT_ONCE_S = 0.0002  # after which a head ball that cannot give way meets the breaker again
+AGAIN = 0.9  # probability that it was met twice, not once for long
 TIME_FLOOR = 0.0004  # seconds no time is known better than
 
 
@@ -86,6 +88,9 @@ def name_shot(raw: RawShot, number: int, names: Mapping[int, int], sure: Mapping
             )
         if event is not None:
             drawn.append((kink.t_s, event, k))
+        if isinstance(event, Contact) and kink.again:
+            second = replace(event, t_s=event.t_s + AT_ONCE_S, p=AGAIN * event.p)
+            drawn.append((second.t_s, second, k))
     for b, drop in reading.drops.items():
         if b not in names:
             continue

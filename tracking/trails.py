@@ -14,6 +14,7 @@ from tracking.observations import Floats
 STILL = 0.025  # m/s, below it a piece is a ball at rest
 LEAP = 0.05  # metres between two pieces that no ball can have jumped
 FASTEST = 15.0  # m/s
+HOLE_S = 0.3  # longer, and a hand may have been at work
 UNSEEN = 0.15  # one sigma of the speed of a ball not seen on its way, in parts of it
 LEAST_WAY = 0.001  # metres between two places of rest that a ball must have been pushed over
 
@@ -132,7 +133,7 @@ def bridged(pieces: list[Piece], rest: Floats, margin: float) -> list[Piece]:
     left, right = pieces[:2]
     begin, end = left.end_s + margin, right.begin_s - 0.1 * margin
     way = right.at(right.begin_s) - left.at(left.end_s)
-    if crossing(left, right, margin)[2] < LEAP or end - begin < margin or np.hypot(*way) < 2 * LEAP:
+    if crossing(left, right, margin)[2] < LEAP or not margin < end - begin < HOLE_S or np.hypot(*way) < 2 * LEAP:
         return pieces
     v = way / (end - begin)
     mid = 0.5 * (begin + end)
