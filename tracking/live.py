@@ -210,7 +210,8 @@ class Recorder:
             verdict = judge(
                 reading, begin_s=begin, from_start=moved_first, cue=cue, cue_sure=sure, rested=set(self._rests)
             )
-        if verdict.kind != "shot":
+        unseen = self._blind and verdict.opener is not None and verdict.start_s < self._seen_again_s - reading.frame_s
+        if verdict.kind != "shot" or unseen:
             self._no_shot(verdict.kind, reading, begin, t_s)
             return []
         opener, start_s = verdict.opener, verdict.start_s
