@@ -54,7 +54,9 @@ def broken(trails: Mapping[int, Trail], kinks: list[Kink], radius: float, opener
     wide = clusters(lying, 4 * radius + GAP)
     groups = [g for g in wide if len(g) >= LEAST and _bursts(g, trails)]
     taken = {b for g in groups for b in g}
-    groups += [g for g in clusters({b: p for b, p in lying.items() if b not in taken}, 2 * radius + GAP) if len(g) >= LEAST]
+    groups += [
+        g for g in clusters({b: p for b, p in lying.items() if b not in taken}, 2 * radius + GAP) if len(g) >= LEAST
+    ]
     out = []
     for group in groups:
         members = set(group)
@@ -150,9 +152,7 @@ def _unseen_approach(
     if not after:
         return t_s, guess, UNCLEAR
     place = along(after[0], np.array([t_s]))[0]
-    off = {
-        b: abs(float(np.hypot(*(place - trails[b].rest))) - 2 * radius) for b in pack.balls if trails[b].lay
-    }
+    off = {b: abs(float(np.hypot(*(place - trails[b].rest))) - 2 * radius) for b in pack.balls if trails[b].lay}
     order = sorted(off, key=lambda b: off[b])
     clear = off[order[1]] - off[order[0]] > 0.5 * radius
     return t_s, order[0], FOUND_BACK if clear else UNCLEAR

@@ -16,8 +16,8 @@ from scipy.stats import norm
 
 from calibration.table import Table
 from tracking import motion
-from tracking.observations import Floats
 from tracking.looks import Looks
+from tracking.observations import Floats
 from tracking.reconstruct import Reading
 from tracking.residuals import RESTITUTION
 

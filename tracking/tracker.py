@@ -193,7 +193,9 @@ class Tracker:
             far = associate.reach(np.array([live[i].mean[:2] for i in left_t]), since, z[left_d], fastest)
             far += UNSEEN_LOOKS * like[np.ix_(left_t, left_d)]
             if not moves.any():
-                far[self._wedged(live)[left_t][:, None] & (far < np.inf) & (_apart(live, left_t, z[left_d]) < WEDGED_M)] = np.inf
+                far[
+                    self._wedged(live)[left_t][:, None] & (far < np.inf) & (_apart(live, left_t, z[left_d]) < WEDGED_M)
+                ] = np.inf
             # what was seen there before, faintly, is a mark: a ball that is missed has not flown to it
             far[:, self.marks.known(z[left_d])] = np.inf
             again, _, _ = associate.assign(far, missed=18.0)
