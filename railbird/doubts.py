@@ -71,8 +71,13 @@ def rail_unseen(
             doubtful.append(ball)
     if not doubtful:
         return []
+    ball = doubtful[-1]
+    if str(ball) not in start:  # it may be found to have been down already; for the rules any ball at a rail will do
+        ball = 0
+        if ball in down:
+            return []
     last_s = max(float(e["t_s"]) for e in events)
-    return [{"t_s": last_s + 0.1, "kind": "rail", "ball": doubtful[-1], "rail": "foot", "p": UNSEEN_AT_RAIL}]
+    return [{"t_s": last_s + 0.1, "kind": "rail", "ball": ball, "rail": "foot", "p": UNSEEN_AT_RAIL}]
 
 
 def _gap(place: Sequence[float], table: Table) -> float:

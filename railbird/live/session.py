@@ -12,6 +12,7 @@ from calibration.errors import InputError
 from railbird.live import fitting, standing
 from railbird.live import readings as reading
 from railbird.live.ledger import Ledger, News
+from railbird.live.missing import went_unseen
 from railbird.live.seen import SeenShot, thin_paths, to_script
 from referee.commands import Shoot
 from referee.state import State
@@ -30,7 +31,7 @@ class Session(Ledger):
             Where the match is over or the shot cannot be at all.
         """
         with self._lock:
-            remarks = self._fit_rack(seen)
+            remarks = self._fit_rack(seen) + self._account(seen)
             state = self._ready()
             taken = to_script(seen.shot, state.on_table, self._match.options.table)
             facts = dict(taken.facts)
@@ -73,6 +74,24 @@ class Session(Ledger):
         line, remarks = fitting.fit_rack(self._match, seen.shot)
         if line is not None:
             self._enter("camera", line)
+        return remarks
+
+    def _account(self, seen: SeenShot) -> list[dict[str, Any]]:
+        """Put down what went down unseen, where that changes nothing but the balls left; else only say so."""
+        remarks: list[dict[str, Any]] = []
+        for gone in went_unseen(self._match, self._notes, seen.shot):
+            line = {"overrule": {"shot": gone.shot, "shot_facts": {"events": gone.events}}}
+            before = _decided(self._match.state)
+            try:
+                self._apply(line)
+            except InputError:
+                continue
+            if _decided(self._match.state) == before:
+                self._commit("script", "camera", line)
+                remarks.append({"code": "gone-unseen", "ball": gone.ball, "shot": gone.shot})
+            else:
+                self._match.undo()
+                remarks.append({"code": "missing", "ball": gone.ball})
         return remarks
 
     def _ready(self) -> State:
@@ -239,6 +258,11 @@ class Session(Ledger):
                 "redo": bool(self._withdrawn),
                 "paused": self.paused,
             }
+
+
+def _decided(state: State) -> tuple[Any, ...]:
+    """What people were told of how a match stands, balls left out."""
+    return state.shooter, state.score, state.match_winner, state.is_break, state.cue_ball, state.choice, state.groups
 
 
 __all__ = ["News", "Session"]

@@ -18,7 +18,7 @@ LIES = {"0": [0.6, 1.1], "3": [0.6, 1.9], "5": [0.3, 2.0]}
     ("events", "start", "end", "on", "ball"),
     [
         ([HIT], LAY, LIES, {0, 3, 5}, None),
-        ([HIT], LAY, LIES, {0, 3, 5, 7}, 7),  # was not seen before the shot
+        ([HIT], LAY, LIES, {0, 3, 5, 7}, 0),  # the 7 was not seen before the shot
         ([HIT], LAY, {k: v for k, v in LIES.items() if k != "5"}, {0, 3, 5}, 5),  # nor after it
         ([HIT], LAY, {k: v for k, v in LIES.items() if k != "3"}, {0, 3, 5}, 3),  # hit, and not seen to lie anywhere
         ([HIT], LAY, LIES | {"5": [0.3, 2.1]}, {0, 3, 5}, 5),  # lies elsewhere, nothing told

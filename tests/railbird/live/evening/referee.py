@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import signal
 import subprocess
@@ -19,6 +20,7 @@ from typing import Any
 
 import httpx
 
+from referee.match import Match
 from tests.railbird.live.chromium import browser
 from tests.railbird.live.evening.stream import Broadcast
 from tests.railbird.live.rig import free_port
@@ -81,6 +83,7 @@ class Evening:
     """What came of an evening."""
 
     differences: list[str] = field(default_factory=list)
+    late: list[str] = field(default_factory=list)
     rows: list[str] = field(default_factory=list)
     states: set[str] = field(default_factory=set)
     remarks: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
@@ -130,6 +133,7 @@ class Watcher:
             broadcast.go_on(k)
         until(lambda: broadcast.over, 60, "the film ends")
         found.final = live.state()["match"]
+        self._as_it_stands(live.state()["match_id"])
         self.wall.bring_to_front()
         self.wall.wait_for_timeout(3000)
         found.spoken = self.wall.evaluate("window.spoken")
@@ -236,7 +240,9 @@ class Watcher:
         )
         over = match["winner"] is not None
         for what, a, b in zip(("shots", "foul", "pocketed", "score", "shooter"), seen, real, strict=True):
-            if a != b and not (what == "shooter" and over):
+            if what == "pocketed" and a != b:
+                self.found.late.append(f"shot {shot}: pocketed {a}, in truth {b}")  # what stands at the end counts
+            elif a != b and not (what == "shooter" and over):
                 self.found.differences.append(f"shot {shot}: {what} {a}, in truth {b}")
         self.found.remarks[shot] = last["remarks"]
         p = last["ruling"]["p"] if last["ruling"] else None
@@ -245,6 +251,21 @@ class Watcher:
         )
         self.found.rows.append(row)
         self.say(row)
+
+    def _as_it_stands(self, match_id: str) -> None:
+        """The balls down in every shot as the log has it at the end, what the program put right by itself included."""
+        text = self.live.get(f"/api/matches/{match_id}/script") or ""
+        opening, *lines = [json.loads(row) for row in text.splitlines() if row.strip()]
+        match = Match(opening)
+        for line in lines:
+            match.apply(line)
+        shots = [step.line["shot"] for step in match.steps if "shot" in step.line]
+        for told, facts in zip(self.told.values(), shots, strict=False):
+            down = {e["ball"] for e in facts["events"] if e["kind"] == "pocket" and e.get("p", 1) >= 0.5}
+            if down != {int(b) for b in told["down"]}:
+                self.found.differences.append(
+                    f"shot {told['number']}: down {sorted(down)}, in truth {sorted(told['down'])}"
+                )
 
     def _kill(self) -> None:
         """The power goes in mid-rack and comes back; pages come back by themselves."""
