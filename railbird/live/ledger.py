@@ -61,6 +61,7 @@ class Ledger:
         self._withdrawn: list[Line] = []
         self._pending = Pending()
         self._notes: dict[int, dict[str, Any]] = {}
+        self._gone: dict[int, int] = {}  # balls that were taken for down unseen, and in which shot
         self.paused = False
         for line in lines:
             self._take(line)
@@ -84,6 +85,10 @@ class Ledger:
             self._script.append(back)
         elif "seen" in line.body:
             self._notes[int(line.body["seen"]["shot"])] = line.body["seen"]
+        elif "gone" in line.body:
+            self._gone[int(line.body["gone"]["ball"])] = int(line.body["gone"]["shot"])
+        elif "back" in line.body:
+            self._gone.pop(int(line.body["back"]["ball"]), None)
         elif "pause" in line.body:
             self.paused = bool(line.body["pause"])
 

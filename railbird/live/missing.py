@@ -1,4 +1,4 @@
-"""Balls that the match has on the table but that nobody has seen for some shots: they went down, in a break most of all, unseen."""
+"""Balls that the match has on the table but that nobody has seen for some shots: they went down unseen. And those that come back."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GONE_P = 0.9  # that such a ball is down
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """A ball that went down unseen in a shot of the match: the shot's number, and its events with that told."""
+    """A ball that went down unseen in a shot, or did not after all: the shot's number, and its events as they must be."""
 
     ball: int
     shot: int
@@ -43,8 +43,8 @@ def went_unseen(match: Match, notes: Mapping[int, Mapping[str, Any]], shot: Shot
     found = []
     for ball in sorted(match.state.on_table - {0} - set(shot.start) - set(shot.end)):
         last = next((k for k in range(len(rack) - 1, -1, -1) if _shows(rack[k][1], ball)), None)
-        if last is None or len(rack) - 1 - last < UNSEEN_SHOTS - 1:
-            continue
+        if last is None or len(rack) - 1 - last != UNSEEN_SHOTS - 1:
+            continue  # too soon, or it was found out and said
         number, facts = rack[last]
         if str(ball) in facts.get("rest", {}) or _went_down(facts, ball):
             continue  # it lay there at the end of that shot: it was taken away since, or is hidden where it lies
@@ -55,6 +55,23 @@ def went_unseen(match: Match, notes: Mapping[int, Mapping[str, Any]], shot: Shot
         t_s = max((float(e["t_s"]) for e in events), default=0.0)
         events.append({"t_s": t_s, "kind": "pocket", "ball": ball, "pocket": pocket, "p": GONE_P})
         found.append(Gone(ball, number, events))
+    return found
+
+
+def came_back(match: Match, gone: Mapping[int, int], shot: Shot) -> list[Gone]:
+    """Balls of this rack that were taken for down unseen, and lie on the table before and after the shot about to be ruled on.
+
+    Parameters
+    ----------
+    gone : balls taken for down, and the number of the shot.
+    """
+    rack = {} if match.state.is_break else dict(_this_rack(match))
+    found = []
+    for ball in sorted((set(shot.start) & set(shot.end)) - match.state.on_table):
+        facts = rack.get(gone.get(ball, 0))
+        if facts is not None and _went_down(facts, ball):
+            events = [e for e in facts["events"] if not (e["kind"] == "pocket" and e["ball"] == ball)]
+            found.append(Gone(ball, gone[ball], events))
     return found
 
 

@@ -12,7 +12,7 @@ from calibration.errors import InputError
 from railbird.live import fitting, standing
 from railbird.live import readings as reading
 from railbird.live.ledger import Ledger, News
-from railbird.live.missing import went_unseen
+from railbird.live.missing import came_back, went_unseen
 from railbird.live.seen import SeenShot, thin_paths, to_script
 from referee.commands import Shoot
 from referee.state import State
@@ -79,7 +79,9 @@ class Session(Ledger):
     def _account(self, seen: SeenShot) -> list[dict[str, Any]]:
         """Put down what went down unseen, where that changes nothing but the balls left; else only say so."""
         remarks: list[dict[str, Any]] = []
-        for gone in went_unseen(self._match, self._notes, seen.shot):
+        lost = [(one, True) for one in went_unseen(self._match, self._notes, seen.shot)]
+        found = [(one, False) for one in came_back(self._match, self._gone, seen.shot)]
+        for gone, down in lost + found:
             line = {"overrule": {"shot": gone.shot, "shot_facts": {"events": gone.events}}}
             before = _decided(self._match.state)
             try:
@@ -88,10 +90,13 @@ class Session(Ledger):
                 continue
             if _decided(self._match.state) == before:
                 self._commit("script", "camera", line)
-                remarks.append({"code": "gone-unseen", "ball": gone.ball, "shot": gone.shot})
+                self._note("camera", {"gone" if down else "back": {"ball": gone.ball, "shot": gone.shot}})
+                remarks.append({"code": "gone-unseen" if down else "back", "ball": gone.ball, "shot": gone.shot})
             else:
                 self._match.undo()
-                remarks.append({"code": "missing", "ball": gone.ball})
+                remarks.append(
+                    {"code": "missing" if down else "left-out", "ball": gone.ball, "what": f"ball {gone.ball}"}
+                )
         return remarks
 
     def _ready(self) -> State:
