@@ -124,6 +124,13 @@ def _chosen(picture: Picture, table: Table, pick: int) -> Found:
     for found in ranked:
         if all(_apart(found, other) for other in separate):
             separate.append(found)
+    while pick >= len(separate):
+        # the clearest table takes all the readings: look again where none was found yet
+        more = by_cloth(picture, table, [found.region for found in separate])
+        if not more:
+            break
+        ranked += more
+        separate.append(more[0])
     if pick >= len(separate):
         raise InputError(f"pick is {pick}, but only {len(separate)} tables were found: give a smaller number")
     rivals = [found for found in ranked if not _apart(found, separate[pick])][:3]
@@ -166,11 +173,13 @@ def proves(found: Found) -> bool:
     return len(good) >= PROOF and {x.rail for x in good} == set(RAILS)
 
 
-def by_cloth(picture: Picture, table: Table) -> list[Found]:
-    """Tables at the regions that may be a cloth, best first."""
+def by_cloth(picture: Picture, table: Table, without: Sequence[Region] = ()) -> list[Found]:
+    """Tables at the regions that may be a cloth, best first; ``without`` those where one was found already."""
     height, width = picture.shape[:2]
     starts: list[tuple[float, Region, Quad]] = []
-    for region in cloth_regions(picture, 5):
+    for region in cloth_regions(picture, 5 + 2 * len(without)):
+        if not all(_disjoint(region, other) for other in without):
+            continue
         for quad in quads(region):
             value = quad.overlap**4 * (0.1 + float(quad.support.mean())) ** 2 * quad.area_share**0.5
             starts.append((value, region, quad))
@@ -302,8 +311,12 @@ def _best(picture: Picture, rivals: list[Found], table: Table) -> Found:
 
 
 def _apart(a: Found, b: Found) -> bool:
-    both = np.count_nonzero(a.region.mask & b.region.mask)
-    return bool(both < 0.3 * min(np.count_nonzero(a.region.mask), np.count_nonzero(b.region.mask)))
+    return _disjoint(a.region, b.region)
+
+
+def _disjoint(a: Region, b: Region) -> bool:
+    both = np.count_nonzero(a.mask & b.mask)
+    return bool(both < 0.3 * min(np.count_nonzero(a.mask), np.count_nonzero(b.mask)))
 
 
 def check(found: Found) -> None:

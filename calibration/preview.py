@@ -69,9 +69,15 @@ def preview(image: Picture, calibration: Calibration) -> Picture:
             x = -setback if x < 0 else w + setback if x > w else x
             y = -setback if y < 0 else length + setback if y > length else y
         _dot(out, camera.project([(x, y)], calibration.rail_top_m)[0], 5 * unit, (255, 255, 0))
+    # names stand inside the corners, clear of the pockets, and whole in the picture
+    middle = np.mean(list(calibration.corners_px.values()), axis=0)
     for name, pixel in calibration.corners_px.items():
         if np.isfinite(pixel).all() and np.abs(pixel).max() < 1e5:
-            at = (pixel.round().astype(int) + np.array([6 * unit, -6 * unit])).tolist()
+            (wide, high), _ = cv2.getTextSize(name, cv2.FONT_HERSHEY_SIMPLEX, 0.5 * unit, unit)
+            inward = np.sign(middle - pixel) * (wide / 2 + 12 * unit, high / 2 + 12 * unit)
+            at = pixel + inward + (-wide / 2, high / 2)
+            at = np.clip(at, (4, 40 * unit), (out.shape[1] - wide - 4, out.shape[0] - 6)).round().astype(int).tolist()
+            cv2.putText(out, name, at, cv2.FONT_HERSHEY_SIMPLEX, 0.5 * unit, (30, 30, 30), 3 * unit, cv2.LINE_AA)
             cv2.putText(out, name, at, cv2.FONT_HERSHEY_SIMPLEX, 0.5 * unit, (255, 255, 255), unit, cv2.LINE_AA)
     text, colour = verdict(calibration)
     bar = 26 * unit

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
 import pytest
@@ -105,6 +107,20 @@ def test_a_picture_without_a_table_is_refused(kind: str) -> None:
     }[kind]
     with pytest.raises(InputError, match="table"):
         find_table([picture])
+
+
+def test_pick_takes_the_next_table() -> None:
+    near = Camera.looking([1.9, -2.6, 2.6], [1.7, 1.2, 0], width=1920, height=1080, focal=1250)
+    beside = replace(near, translation=near.translation + near.rotation @ np.array([2.3, 0.35, 0.0]))
+    one, two = paint(near, TABLE), paint(beside, TABLE, Paint(cloth=(60, 130, 20), rail=(40, 60, 90)))
+    drawn = np.abs(two.astype(int) - np.array(Paint().floor)).max(axis=2) > 16
+    mask = cv2.morphologyEx(drawn.astype(np.uint8), cv2.MORPH_CLOSE, np.ones((9, 9), np.uint8))
+    mask = cv2.morphologyEx(mask, cv2.MORPH_OPEN, np.ones((9, 9), np.uint8))
+    both = np.where(mask[..., None] > 0, two, one).astype(np.uint8)
+    picked = [find_table([both], length_m=2.54, pick=k).camera for k in (0, 1)]
+    errors = [[float(np.median(error_mm(found, true, TABLE))) for true in (near, beside)] for found in picked]
+    assert all(min(row) < 5 for row in errors)
+    assert np.argmin(errors[0]) != np.argmin(errors[1])
 
 
 def test_pick_beyond_what_is_there_is_refused() -> None:
