@@ -101,8 +101,11 @@ class Seer:
         """Refinement, evidence and sizes for what the detector found."""
         fine = refine(image, first)
         expected = None if radius_at is None else radius_at(fine.centre)
-        found = sizes.weigh(self.identify(image, fine), expected)
-        return found[found.score > self.doubtful]
+        all_of_it = _whole(image, fine, expected)
+        # a thing is weighed by the size that it was seen with: a mark on the cloth can be fitted as a ball, too
+        seen = self.identify(image, all_of_it)
+        found = sizes.weigh(seen.with_(radius=fine.radius), expected).with_(radius=all_of_it.radius)
+        return sizes.single(found[found.score > self.doubtful])
 
     def _adapt(self, found: Detections, region: yolo.Region) -> None:
         """Choose how many pixels the next looks take, from how large the smaller balls of the last ones were."""
@@ -114,6 +117,20 @@ class Seer:
         if self._waited >= PATIENCE and self._needed:
             self._waited = 0
             self.detect.pixels = pixels_for(float(np.median(self._needed)), self._pixels)
+
+
+def _whole(image: npt.NDArray[np.uint8], fine: Detections, expected: Floats | None) -> Detections:
+    """Balls of which only a part was fitted (the white of a stripe seen from its end), fitted again at the size they have."""
+    doubt: Floats | float = 0.0
+    if expected is None:
+        told = sizes.expected_radius(fine)
+        if told is None:
+            return fine
+        expected, doubt = told
+    small = sizes.parts(fine, expected, doubt)
+    if not small.any():
+        return fine
+    return sizes.whole(fine, small, refine(image, fine[small].with_(radius=expected[small])), expected)
 
 
 def pixels_for(needed: float, usual: int) -> int:

@@ -7,10 +7,15 @@ tells the size expected anywhere, and how well it is known there, without any ca
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from vision.detections import Detections, Floats
 
 FEWEST = 4  # balls, for a plane or a level to mean anything
+GROWN = (0.5, 0.87)  # of the radius expected: what is as small as that may be a part of a ball, a stripe's white cap
+TOLD = 0.1  # relative standard deviation of the radius expected, at most, for a part to be told from a whole
+AGREES = 0.13  # deviation of the log of a radius from the one expected, for a second fit to be believed
+ONE = 0.5  # of a radius: two whole balls are never so near to each other
 FREE = 0.2  # deviation of the log of the radius that costs nothing: cut and half-hidden balls
 SPREAD = 0.18  # beyond that, one standard deviation
 SCATTER = 0.08  # of a radius about the plane, relative
@@ -74,6 +79,44 @@ def _weighted_median(value: Floats, weight: Floats) -> float:
     order = np.argsort(value)
     share = np.cumsum(weight[order])
     return float(value[order][np.searchsorted(share, share[-1] / 2)])
+
+
+def parts(found: Detections, expected: Floats, doubt: Floats | float = 0.0) -> npt.NDArray[np.bool_]:
+    """(n,) which may be parts of balls, for being smaller than ``expected`` (n,) pixels, known to ``doubt`` relative."""
+    share = found.radius / expected
+    return np.asarray((share > GROWN[0]) & (share < GROWN[1]) & (doubt < TOLD))
+
+
+def whole(found: Detections, small: npt.NDArray[np.bool_], again: Detections, expected: Floats) -> Detections:
+    """The same detections with parts replaced where a second fit, begun at the size expected, found a ball of that size.
+
+    Parameters
+    ----------
+    found : the balls.
+    small : (n,) which were fitted again.
+    again : their second fits.
+    expected : (n,) radius, pixels.
+    """
+    rows = np.flatnonzero(small)[np.abs(np.log(again.radius / expected[small])) < AGREES]
+    fits = again[np.isin(np.flatnonzero(small), rows)]
+    columns = {name: getattr(found, name).copy() for name in ("centre", "radius", "cov", "streak")}
+    for name, column in columns.items():
+        column[rows] = getattr(fits, name)
+    return found.with_(**columns)
+
+
+def single(found: Detections) -> Detections:
+    """Without those that lie on a surer one: two parts of a ball make one ball."""
+    order = np.argsort(-found.score, kind="stable")
+    centre, radius = found.centre[order], found.radius[order]
+    gap = np.hypot(*(centre[:, None] - centre[None]).transpose(2, 0, 1))
+    covered = np.tril(gap < ONE * np.minimum(radius[:, None], radius[None]), -1)
+    if not covered.any():
+        return found
+    keep = np.ones(len(found), dtype=bool)
+    for k in range(len(found)):
+        keep[k] = not (covered[k] & keep).any()
+    return found[np.sort(order[keep])]
 
 
 def weigh(found: Detections, expected: Floats | None = None) -> Detections:

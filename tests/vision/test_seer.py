@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import cv2
 import numpy as np
+import pytest
 
-from tests.vision.picture import table
-from vision.seer import Seer
+from tests.vision.picture import GREEN_CLOTH, table
+from vision.detections import Detections
+from vision.refine import refine
+from vision.seer import Seer, _whole
 from vision.video import Frame
 
 BALLS = [(70.0, 60.0, 9.0), (150.0, 90.0, 9.0), (240.0, 130.0, 9.0), (112.0, 150.0, 9.0)]
@@ -35,3 +38,17 @@ def test_a_look_begun_for_another_region_is_not_taken() -> None:
     frame = shifted(0)
     seer.expect(frame, (0, 0, 160, 192))
     assert len(seer(frame, REGION)) > len(seer(frame, (0, 0, 100, 100)))
+
+
+def test_the_white_cap_of_a_stripe_is_not_taken_for_the_ball() -> None:
+    """Seen from its end a stripe is a white disc in a dark ring: the ring is dark on dark cloth, and the disc alone was fitted."""
+    ball, cap = (120.0, 90.0, 20.0), (116.0, 86.0, 13.5)
+    colours = [(70, 35, 25), (225, 235, 240)]
+    image = table([ball, cap], colours, GREEN_CLOTH, size=(240, 180), shadow=False, highlight=False)
+    first = Detections.of([cap[:2]], [cap[2]], [0.8])
+    fine = refine(image, first)
+    assert fine.radius[0] < 15
+    whole = _whole(image, fine, np.array([20.4]))
+    assert np.hypot(*(whole.centre[0] - ball[:2])) < 0.05 * ball[2]
+    assert whole.radius[0] == pytest.approx(20, rel=0.05)
+    assert _whole(image, fine, np.array([np.nan])) is fine, "where no ball can be, nothing is fitted again"

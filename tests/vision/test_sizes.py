@@ -63,3 +63,17 @@ def test_a_small_thing_among_the_balls_is_none() -> None:
     found = sizes.weigh(Detections.of(centre, radius, np.full(6, 0.7)))
     assert found.score[:5].min() > 0.6
     assert found.score[5] < 0.1
+
+
+def test_two_parts_of_a_ball_are_one() -> None:
+    found = Detections.of([[50.0, 50.0], [56.0, 52.0], [90.0, 50.0]], [20.0, 20.0, 20.0], [0.5, 0.7, 0.6])
+    assert sizes.single(found).centre.tolist() == [[56.0, 52.0], [90.0, 50.0]]
+    apart = found[[1, 2]]
+    assert sizes.single(apart) is apart
+
+
+def test_parts_are_told_by_their_size_where_that_is_known() -> None:
+    found = Detections.of(np.zeros((4, 2)), [20.0, 14.0, 8.0, 14.0], np.ones(4))
+    expected = np.array([20.0, 20.0, 20.0, np.nan])
+    assert sizes.parts(found, expected).tolist() == [False, True, False, False]
+    assert not sizes.parts(found, expected, np.full(4, 0.5)).any(), "a size that is hardly known tells nothing"
