@@ -15,6 +15,7 @@ FEWEST = 4  # balls, for a plane or a level to mean anything
 GROWN = (0.5, 0.87)  # of the radius expected: what is as small as that may be a part of a ball, a stripe's white cap
 TOLD = 0.1  # relative standard deviation of the radius expected, at most, for a part to be told from a whole
 AGREES = 0.13  # deviation of the log of a radius from the one expected, for a second fit to be believed
+CLEAR = 0.17  # standard deviation of its centre in radii, likewise: that of a dome behind a cushion is larger
 ONE = 0.5  # of a radius: two whole balls are never so near to each other
 FREE = 0.2  # deviation of the log of the radius that costs nothing: cut and half-hidden balls
 SPREAD = 0.18  # beyond that, one standard deviation
@@ -97,8 +98,10 @@ def whole(found: Detections, small: npt.NDArray[np.bool_], again: Detections, ex
     again : their second fits.
     expected : (n,) radius, pixels.
     """
-    rows = np.flatnonzero(small)[np.abs(np.log(again.radius / expected[small])) < AGREES]
-    fits = again[np.isin(np.flatnonzero(small), rows)]
+    size = expected[small]
+    sigma = np.sqrt(np.trace(again.cov, axis1=1, axis2=2) / 2) / size
+    good = (np.abs(np.log(again.radius / size)) < AGREES) & (sigma < CLEAR)
+    rows, fits = np.flatnonzero(small)[good], again[good]
     columns = {name: getattr(found, name).copy() for name in ("centre", "radius", "cov", "streak")}
     for name, column in columns.items():
         column[rows] = getattr(fits, name)
