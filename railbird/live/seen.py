@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol
@@ -12,7 +12,7 @@ from calibration.table import Table
 from railbird.doubts import rail_unseen
 from railbird.result import event_to_json
 from railbird.script import STRING_MARGIN_M
-from tracking.events import Point, Shot
+from tracking.events import AnyEvent, Contact, Point, Shot, Strike
 
 
 class CameraState(StrEnum):
@@ -111,6 +111,7 @@ class Taken:
 
 def to_script(shot: Shot, on_table: Iterable[int], table: Table) -> Taken:
     """The script's keys of a shot. Balls that cannot be on the table are left out and named, so that a person looks."""
+    shot = struck_is_cue_ball(shot)
     on = set(on_table)
     reach = 2 * table.ball_m
     left: list[str] = []
@@ -160,6 +161,26 @@ def to_script(shot: Shot, on_table: Iterable[int], table: Table) -> Taken:
     if shot.partial:
         facts["partial"] = shot.partial
     return Taken(facts, tuple(left))
+
+
+def struck_is_cue_ball(shot: Shot) -> Shot:
+    """The shot with the cue ball under its own number: what is struck while no cue ball is seen anywhere is the cue ball."""
+    struck = next((event.ball for event in shot.events if isinstance(event, Strike)), 0)
+    told = any(0 in getattr(event, "balls", (getattr(event, "ball", -1),)) for event in shot.events)
+    if struck == 0 or told or 0 in shot.start or 0 in shot.end:
+        return shot
+    events: list[AnyEvent] = []
+    for event in shot.events:
+        if isinstance(event, Contact):
+            a, b = sorted(0 if ball == struck else ball for ball in event.balls)
+            events.append(replace(event, balls=(a, b)))
+        elif getattr(event, "ball", None) == struck:
+            events.append(replace(event, ball=0))
+        else:
+            events.append(event)
+    start = {0 if ball == struck else ball: at for ball, at in shot.start.items()}
+    end = {0 if ball == struck else ball: at for ball, at in shot.end.items()}
+    return replace(shot, events=tuple(events), start=start, end=end)
 
 
 def thin_paths(paths: Mapping[int, Sequence[Sequence[float]]]) -> dict[str, list[list[float]]]:

@@ -442,3 +442,20 @@ def test_hands_that_press_the_rack_together_make_no_break(tmp_path: Path) -> Non
     assert things.desk.session.shots == 0
     player.rack()
     assert things.desk.on_shot(player.break_shot((3, "foot-left"))) is not None
+
+
+def test_what_is_struck_while_no_cue_ball_is_seen_is_the_cue_ball() -> None:
+    session, _, player = begin()
+    session.play(player.break_shot())
+    session.call("player:1", {"ball": 4, "pocket": "foot-left"})
+    seen = player.pot(4)
+    as_eleven = {0: 11}
+    events = tuple(
+        replace(e, balls=(4, 11)) if isinstance(e, Contact) else replace(e, ball=11) if isinstance(e, Strike) else e
+        for e in seen.shot.events
+    )
+    start, end = (
+        {as_eleven.get(b, b): at for b, at in places.items() if b != 11} for places in (seen.shot.start, seen.shot.end)
+    )
+    (ruling,) = session.play(replace(seen, shot=replace(seen.shot, events=events, start=start, end=end))).rulings
+    assert (ruling["enforced"], ruling["p"], ruling["next"]["player"]) == (None, 1.0, "Bo")

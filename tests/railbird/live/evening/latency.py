@@ -80,7 +80,7 @@ def main() -> None:
         "--pace",
         type=float,
         default=1.0,
-        help="seconds of film a second; below 1 only the share of stream and processor counts",
+        help="seconds of film a second; 0: as fast as it is looked at, without drops, where only the shares of stream and processor count",
     )
     parser.add_argument("--film", type=Path, help="where the joined film is kept")
     given = parser.parse_args()
@@ -90,7 +90,7 @@ def main() -> None:
         if not film.exists():
             join(given.folder, given.shots, film)
         before, began, used = os.getloadavg()[0], time.monotonic(), time.process_time()
-        found, work, counts = measure(film, Path(made), given.pace)
+        found, work, counts = measure(film, Path(made), given.pace or None)
         share = (time.process_time() - used) / (time.monotonic() - began)
     if not found:
         raise SystemExit(f"no shot was ruled on; {counts}")
