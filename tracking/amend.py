@@ -18,6 +18,7 @@ from tracking.motion import fly
 from tracking.observations import Floats
 
 GAIN = 9.0  # cost that one more impact must save: with five numbers more and many tried, chance saves less
+CAUSELESS = 40.0  # cost of a contact of two balls at rest, which nothing brought about
 ORDER = 1.0  # the same for the other order of two contacts, which is as simple
 MERCY = 10.0  # cost that naming an unexplained kink may bring: every kink has a cause
 REACH = 2.2  # frames: impacts of the same balls so close are fitted together
@@ -77,6 +78,7 @@ class Trial:
     """An impact to be tried: added, or put in the place of kinks that nothing explained.
 
     ``swapped``: two contacts of one ball, in the other order (the fit itself keeps the order it was given).
+    ``change``: another reading, made of ``replaced`` kinks; ``name`` tells such readings apart.
     ``squeezed``: the ball of a contact that lies at ``wall``: it cannot give way, so it bounces, and may meet the other again.
     """
 
@@ -85,6 +87,9 @@ class Trial:
     squeezed: int | None = None
     wall: tuple[int, float, float] | None = None
     swapped: tuple[Kink, Kink] | None = None
+    replaced: tuple[Kink, ...] = ()
+    change: Callable[[Sketch], Sketch] | None = None
+    name: str = ""
 
 
 def pushed(state: Floats, velocity: Floats, spin: float) -> Floats:
@@ -99,6 +104,8 @@ def outcome(sketch: Sketch, trial: Trial) -> Sketch:
         return squeeze(sketch, trial)
     if trial.swapped is not None:
         return swap(sketch, *trial.swapped)
+    if trial.change is not None:
+        return trial.change(sketch)
     kink = trial.kink
     known: dict[int, Floats] = {}
     for old in trial.instead:
@@ -138,10 +145,10 @@ def swap(sketch: Sketch, first: Kink, second: Kink) -> Sketch:
     sketch = sketch.without(first).without(second)
     for kink, t_s in ((second, first.t_s), (first, second.t_s)):
         sketch = outcome(sketch, Trial(replace(kink, t_s=t_s)))
-    return _ending(sketch, finals, second.t_s)
+    return ending(sketch, finals, second.t_s)
 
 
-def _ending(sketch: Sketch, finals: dict[int, Floats], t_s: float) -> Sketch:
+def ending(sketch: Sketch, finals: dict[int, Floats], t_s: float) -> Sketch:
     """The sketch with balls' velocities as given on the arcs that hold at ``t_s``."""
     paths = dict(sketch.paths)
     for b, arc in finals.items():
@@ -176,7 +183,7 @@ def squeeze(sketch: Sketch, trial: Trial) -> Sketch:
     mine, theirs = sketch.state(a, when + 1e-6), sketch.state(c, when + 1e-6)
     if float((mine[2:4] - theirs[2:4]) @ (theirs[:2] - mine[:2])) > 0:
         sketch = outcome(sketch, Trial(Kink("contact", when + 1e-4, trial.kink.balls, p=trial.kink.p)))
-    return _ending(sketch, finals, when + 2e-4)
+    return ending(sketch, finals, when + 2e-4)
 
 
 @dataclass(slots=True)
@@ -232,11 +239,12 @@ class Amender:
         for trial in trials[:MOST]:
             if any(old not in sketch.kinks for old in trial.instead):
                 continue
-            if trial.swapped is not None and any(k not in sketch.kinks for k in trial.swapped):
+            if any(k not in sketch.kinks for k in (*(trial.swapped or ()), *trial.replaced)):
                 continue
             if (
                 trial.squeezed is None
                 and trial.swapped is None
+                and trial.change is None
                 and any(self._same(trial.kink, k) for k in sketch.kinks)
             ):
                 continue
@@ -251,6 +259,8 @@ class Amender:
     def _name(trial: Trial) -> str:
         if trial.swapped is not None:
             return "swap"
+        if trial.name:
+            return trial.name
         return trial.kink.kind if trial.squeezed is None else "squeeze"
 
     def tried(self, trial: Trial) -> bool:
@@ -292,7 +302,11 @@ class Amender:
         t = trial.kink.t_s
         base = self.widened(sketch, trial.kink)
         reach = REACH * self.frame
-        before = cut_out(base, trial.kink.balls, t, reach)
+        if trial.replaced:
+            t = float(np.mean([k.t_s for k in trial.replaced]))
+            reach += max(abs(k.t_s - t) for k in trial.replaced)
+        balls = {*trial.kink.balls, *(b for k in trial.replaced for b in k.balls)}
+        before = cut_out(base, balls, t, reach)
         if before is None:
             return None
         changed = outcome(base, trial)
@@ -304,10 +318,30 @@ class Amender:
         without = solve(before.paths, before.kinks, loose_s=0.7 * self.frame, steps=12, **options)  # type: ignore[arg-type]
         with_it = solve(after.paths, after.kinks, loose_s=0.7 * self.frame, steps=16, **options)  # type: ignore[arg-type]
         named = any(old.kind == "free" for old in trial.instead)
-        least = -MERCY if named else ORDER if trial.swapped is not None else GAIN
-        if without.cost - with_it.cost < least:
+        alike = trial.swapped is not None or trial.change is not None
+        least = -MERCY if named else ORDER if alike else GAIN
+        saved = without.cost - with_it.cost
+        for part, sign in ((before, 1), (after, -1)):
+            saved += sign * CAUSELESS * causeless({b: p.resting for b, p in part.paths.items()}, part.kinks)
+        if saved < least:
             return None
         return splice(changed, after, with_it)
+
+
+def causeless(paths: dict[int, bool], kinks: list[Kink]) -> int:
+    """How many contacts of two balls at rest there are, which nothing can have brought about.
+
+    Parameters
+    ----------
+    paths : by ball, whether it lies at rest before the first of ``kinks`` that it is in.
+    """
+    met: set[int] = set()
+    count = 0
+    for kink in sorted(kinks, key=lambda k: k.t_s):
+        fresh = [b for b in kink.balls if paths.get(b, False) and b not in met]
+        count += kink.kind == "contact" and not kink.crowd and len(fresh) == 2
+        met |= set(kink.balls)
+    return count
 
 
 def splice(sketch: Sketch, part: Cutting, fit: Fit) -> Sketch:

@@ -17,6 +17,7 @@ from tracking.kinks import cut, resting_piece, shifted
 from tracking.looks import Looks
 from tracking.observations import Floats
 from tracking.outset import outsets
+from tracking.relays import approaches, relays
 from tracking.trails import Trail, begins_at_rest, bridged, jumps_of, rests, tidy
 from tracking.trials import candidates, explanations, squeezes, swaps
 
@@ -215,6 +216,8 @@ def _amended(
         until = min(until, max((float(k.times[-1]) for k in looks.values() if len(k.times)), default=until))
         trials = squeezes(fit, frame_s, table, places, balls)
         trials += swaps(fit, frame_s)
+        trials = approaches(fit, frame_s, table.ball_radius) + trials
+        trials += relays(fit, frame_s, places, table.ball_radius)
         trials += explanations(fit, frame_s, table, places, balls, ends)
         trials += candidates(fit, table, frame_s, places, balls, ends, until)
         trials = [t for t in trials if not amender.tried(t) and not packs.quiet(broke, t.kink)]
