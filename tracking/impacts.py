@@ -20,6 +20,8 @@ UNMOVED = 26.0  # the same for a ball that starts from rest: something must have
 NOTHING = 14.0  # cost of a kink that nothing explains
 SOFT = 3.0  # costs are squared sigmas over this, for probabilities: errors have tails
 SUREST = 0.995
+TOUCHING = 0.005  # metres between balls that set out together when one is struck
+ALONG = 0.15  # radians off the line of centres that a ball pushed by another may seem to go
 STROKE = 0.012  # metres that a ball struck by the tip goes at least
 OPENING = 0.13  # metres from a pocket's centre within which jaws explain a kink
 
@@ -86,6 +88,8 @@ class Explainer:
             opener = next((j for j in movers if j.ball == self.struck), None)
         elif opener is not None and self.from_start and self._under_way(opener):
             opener = None
+        if opener is not None and self.struck is None:
+            opener = self._behind(opener, [j for j in jumps if j.departs and j.size > 5 * j.sigma])
         found: list[Kink] = []
         for jump in jumps:
             if jump is opener:
@@ -108,6 +112,21 @@ class Explainer:
             self._first_in_the_way(opener, found)
         lying = {b for b, t in self.trails.items() if t.lay}
         return causal(found, lying, 0.25 * self.frame)
+
+    def _behind(self, opener: Jump, movers: list[Jump]) -> Jump:
+        """The ball that was struck, of two that touch and set out together: the other goes off along the line of centres."""
+        for jump in movers:
+            if jump.ball == opener.ball or abs(jump.t_s - opener.t_s) > self.frame:
+                continue
+            line = self.trails[opener.ball].rest - self.trails[jump.ball].rest
+            gap = float(np.hypot(line[0], line[1]))
+            if gap > self.table.ball_m + TOUCHING:
+                continue
+            off = float(np.arccos(np.clip(opener.jump @ line / (opener.size * gap), -1, 1)))
+            other = float(np.arccos(np.clip(-(jump.jump @ line) / (jump.size * gap), -1, 1)))
+            if off < ALONG and other > 2 * ALONG:
+                return jump
+        return opener
 
     def _leeway(self, jump: Jump, opener: Jump) -> float:
         """By how much the likely cue ball may seem to start after another that it sent off: more where it lay beside it."""

@@ -33,9 +33,8 @@ def outsets(looks: Mapping[int, Looks], begin_s: float, radius: float) -> tuple[
     Start of the motion (at or after ``begin_s``), and a time for each track that rested.
     """
     left = {b: when for b, seen in looks.items() if (when := departure(seen, begin_s)) is not None}
-    begun = [b for b, seen in looks.items() if seen.rest is None and len(seen.times) and seen.times[0] <= begin_s]
-    first = min(left.values(), default=begin_s) if not begun else begin_s
-    if first > begin_s and any(shifted(seen, begin_s, first) for seen in looks.values()):
+    first = min(left.values(), default=begin_s)
+    if first > begin_s and any(shifted(seen, begin_s, first) or wandered(seen, first) for seen in looks.values()):
         first = begin_s
     first = max(first, begin_s)
     resting = [b for b, seen in looks.items() if seen.rest is not None]
@@ -74,6 +73,15 @@ def shifted(seen: Looks, begin_s: float, until_s: float) -> bool:
     off = float(np.hypot(*(np.median(seen.xy[on], axis=0) - seen.rest)))
     sigma = float(np.sqrt(np.trace(seen.cov[on].mean(axis=0)) / 2 / len(on)))
     return off > max(SHIFTED[0], SHIFTED[1] * sigma)
+
+
+def wandered(seen: Looks, until_s: float) -> bool:
+    """Whether a ball that nobody saw at rest went about before ``until_s``."""
+    before = seen.xy[seen.times <= until_s]
+    if seen.rest is not None or len(before) < 2:
+        return False
+    off = np.hypot(*(before - np.median(before, axis=0)).T)
+    return bool(np.sort(off)[-2] > 0.5 * FAR)  # one look may stray
 
 
 def clusters(places: Mapping[int, Floats], reach: float) -> list[list[int]]:
