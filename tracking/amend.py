@@ -315,7 +315,7 @@ class Amender:
             return None
         prior = (sketch.slide, sketch.roll, 0.05, 0.004)
         options = {"radius": self.table.ball_radius, "exposure_s": self.exposure, "prior": prior}
-        without = solve(before.paths, before.kinks, loose_s=0.7 * self.frame, steps=12, **options)  # type: ignore[arg-type]
+        without = solve(before.paths, before.kinks, loose_s=0.7 * self.frame, steps=6, warm=True, **options)  # type: ignore[arg-type]
         with_it = solve(after.paths, after.kinks, loose_s=0.7 * self.frame, steps=16, **options)  # type: ignore[arg-type]
         named = any(old.kind == "free" for old in trial.instead)
         alike = trial.swapped is not None or trial.change is not None

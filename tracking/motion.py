@@ -53,8 +53,8 @@ def places(arcs: Floats, tau: Floats, slide: float, roll: float) -> tuple[Floats
     return x, velocity
 
 
-def fly(arcs: Floats, tau: Floats, slide: float, roll: float) -> Flight:
-    """As ``places``, with derivatives."""
+def fly(arcs: Floats, tau: Floats, slide: float, roll: float, *, where_only: bool = False) -> Flight:
+    """As ``places``, with derivatives; ``where_only``: those of the places, the others left zero."""
     n = len(tau)
     p, v, r = arcs[:, :2], arcs[:, 2:4], arcs[:, 4:]
     d = r - v
@@ -68,7 +68,8 @@ def fly(arcs: Floats, tau: Floats, slide: float, roll: float) -> Flight:
     way = r / np.maximum(speed, TINY)[:, None]
     turn = (one - _outer(way, way)) / np.maximum(speed, TINY)[:, None, None]
     t = tau[:, None, None]
-    dx, dv, dr = np.zeros((n, 2, 9)), np.zeros((n, 2, 9)), np.zeros((n, 2, 9))
+    dx = np.zeros((n, 2, 9))
+    dv, dr = (dx, dx) if where_only else (np.zeros((n, 2, 9)), np.zeros((n, 2, 9)))
     # sliding
     k = 0.5 * slide * t**2 * bend
     xs = p + v * tau[:, None] + 0.5 * slide * u * tau[:, None] ** 2
@@ -77,12 +78,13 @@ def fly(arcs: Floats, tau: Floats, slide: float, roll: float) -> Flight:
     dx[:, :, 2:4] = one * t - k
     dx[:, :, 4:6] = k
     dx[:, :, 7] = 0.5 * u * tau[:, None] ** 2
-    kv = slide * t * bend
-    dv[:, :, 2:4] = one - kv
-    dv[:, :, 4:6] = kv
-    dv[:, :, 6] = -slide * u
-    dv[:, :, 7] = u * tau[:, None]
-    dr[:, :, 4:6] = one
+    if not where_only:
+        kv = slide * t * bend
+        dv[:, :, 2:4] = one - kv
+        dv[:, :, 4:6] = kv
+        dv[:, :, 6] = -slide * u
+        dv[:, :, 7] = u * tau[:, None]
+        dr[:, :, 4:6] = one
     # rolling
     x, velocity, ahead = xs, vs, r.copy()
     g = np.flatnonzero(~sliding)
@@ -112,13 +114,14 @@ def fly(arcs: Floats, tau: Floats, slide: float, roll: float) -> Flight:
             speed_s = np.maximum(speed[gs], TINY)[:, None, None]
             dx[gs, :, 4:6] += -rolled[s] + 0.5 * (one[gs] * speed_s + _outer(r[s], way[s])) / roll
             dx[gs, :, 8] = -0.5 * r[s] * speed[gs][:, None] / roll**2
-        slow = np.where(stopped[:, None], 0.0, -roll * way)  # dvel/db
-        still = np.where(stopped[:, None, None], 0.0, one[g] - roll * bb * turn)
-        dv[g, :, 2:4] = -_outer(slow, slide_v)
-        dv[g, :, 4:6] = still - _outer(slow, slide_r)
-        dv[g, :, 6] = -slow
-        dv[g, :, 7] = slow * (ts / slide)[:, None]
-        dv[g, :, 8] = np.where(stopped[:, None], 0.0, -way * b[:, None])
-        dr[g] = dv[g]
+        if not where_only:
+            slow = np.where(stopped[:, None], 0.0, -roll * way)  # dvel/db
+            still = np.where(stopped[:, None, None], 0.0, one[g] - roll * bb * turn)
+            dv[g, :, 2:4] = -_outer(slow, slide_v)
+            dv[g, :, 4:6] = still - _outer(slow, slide_r)
+            dv[g, :, 6] = -slow
+            dv[g, :, 7] = slow * (ts / slide)[:, None]
+            dv[g, :, 8] = np.where(stopped[:, None], 0.0, -way * b[:, None])
+            dr[g] = dv[g]
     dx[:, :, 6] = -velocity
     return Flight(x, velocity, ahead, dx, dv, dr)

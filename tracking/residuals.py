@@ -185,7 +185,7 @@ class Problem:
         cost = 0.0
         # looks
         which = self.arc_of(times)
-        flight = fly(arcs[which], self.t - self._starts(which, times), slide, roll)
+        flight = fly(arcs[which], self.t - self._starts(which, times), slide, roll, where_only=True)
         cov = self.cov
         if self.exposure > 0 and self.n_kinks:
             cov = cov + self._straddle(times)[:, None, None] * np.eye(2)

@@ -14,7 +14,7 @@ from tracking import associate, kalman
 from tracking.marks import Marks
 from tracking.merged import BESIDE, merged
 from tracking.observations import Bools, Floats, Observation
-from tracking.pockets import INSIDE, mouth_gap
+from tracking.pockets import INSIDE
 
 CONFIRM = 3  # looks before a detection counts as a ball
 COAST_S = 0.4  # a moving ball not seen this long is lost
@@ -27,6 +27,7 @@ LEAST_SCORE = 0.2
 BIRTH_SCORE = 0.45
 UNSEEN_LOOKS = 4.0  # weight of looks where motion does not tell: what was not seen on its way must look alike
 WEDGED_M = 0.075  # metres
+FAR_OFF = 11.0  # cost, of way and of looks, from which something seen far off is another ball
 UNTIED_S = 0.1  # what was seen once, longer ago than this, has not gone to another ball's place
 ELSEWHERE = 3  # balls that are elsewhere at once, from which it is another scene
 FAINT_SCORE = 0.05  # what is seen as faintly as this is a ball only where a known one is due
@@ -198,7 +199,7 @@ class Tracker:
                 ] = np.inf
             # what was seen there before, faintly, is a mark: a ball that is missed has not flown to it
             far[:, self.marks.known(z[left_d])] = np.inf
-            again, _, _ = associate.assign(far, missed=18.0)
+            again, _, _ = associate.assign(far, missed=FAR_OFF)
             for i, k in again:
                 track, d = live[left_t[i]], left_d[k]
                 way = 0.25 if since[i] < UNTIED_S else self.table.ball_radius
@@ -228,7 +229,8 @@ class Tracker:
         ByteTrack). What is faint at one place all the time, ball or no ball, is a mark on the table: it stops no ball there.
         """
         # what shows faintly from inside a pocket is down for good: it is no ball that hangs
-        over = np.array([mouth_gap(place, self.table) > -INSIDE for place in seen.xy], dtype=np.bool_)
+        off = np.hypot(*(seen.xy[:, None] - self._pockets[None, :, :2]).transpose(2, 0, 1)) - self._pockets[:, 2]
+        over = off.min(axis=1) > -INSIDE
         z, noise, _, evidence = _part(seen, faint & over)
         left = [t for t in live if t.seen_s < seen.t_s and t.status is not Status.TENTATIVE]
         free = np.ones(len(z), dtype=np.bool_)
