@@ -79,9 +79,9 @@ def broken(trails: Mapping[int, Trail], kinks: list[Kink], radius: float, opener
 
 
 def _bursts(group: list[int], trails: Mapping[int, Trail]) -> bool:
-    """Whether most balls of a group set out at about one time."""
+    """Whether a good part of a group is seen to set out at about one time; some are lost in the burst."""
     times = sorted(j.t_s for b in group for j in trails[b].jumps[:1] if j.departs)
-    most = max(LEAST, len(group) // 2 + 1)
+    most = max(LEAST, len(group) // 3 + 1)
     return any(later - sooner < BURST_S for sooner, later in zip(times, times[most - 1 :], strict=False))
 
 
