@@ -25,6 +25,7 @@ BEFORE_S = 0.03  # kinks of its balls so long before the first contact are late 
 CLEAR_S = 0.001  # by which the first ball in the way must be reached sooner than the next to be told from it
 OPENED = 0.97  # probability of the contact that opened a pack, where it is clear
 UNCLEAR = 0.6
+HUSHED = 0.1
 CLEARLY = 3.0  # sigmas of a push
 FOUND_BACK = 0.85  # of a contact whose approach was not seen
 
@@ -161,6 +162,13 @@ def _unseen_approach(
 def quiet(packs: list[Pack], kink: Kink) -> bool:
     """Whether a kink is of a pack's burst, where nothing is tried."""
     return any(pack.hushed(kink.balls, kink.t_s) for pack in packs)
+
+
+def hush(fit: Fit, packs: list[Pack]) -> None:
+    """Believe no contact that the fit has moved into a burst: its balls parted there, and met nobody knows whom."""
+    for kink in fit.kinks:
+        if kink.kind == "contact" and not kink.crowd and quiet(packs, kink):
+            kink.p = min(kink.p, HUSHED)
 
 
 def met_again(fit: Fit) -> None:

@@ -135,6 +135,7 @@ def reconstruct(
     fit = _amended(fit, looks, kept, trails, starts, table, exposure_s, frame, broke)
     weigh(fit)
     packs.met_again(fit)
+    packs.hush(fit, broke)
     drops, last = {}, begin_s
     for b in movers:
         seen = looks[b]
