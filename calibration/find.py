@@ -173,7 +173,7 @@ def proves(found: Found) -> bool:
     good = true_sights(found)
     rails = {x.rail for x in good}
     # an end may be hidden, or its rail be seen too flat
-    return len(good) >= PROOF and rails == set(RAILS) or len(good) >= PROOF_OF_THREE and len(rails) == 3
+    return len(rails) >= 3 and len(good) >= (PROOF if rails == set(RAILS) else PROOF_OF_THREE)
 
 
 def by_cloth(picture: Picture, table: Table, without: Sequence[Region] = ()) -> list[Found]:

@@ -26,6 +26,7 @@ LAG = 7  # pixels that an edge may have moved and still be measured
 ALIKE = 0.75  # correlation from which on a profile is the same edge
 FADED = 0.35  # of an edge's contrast, in the light that there is: what has less is no edge, however alike
 HELD_S = 0.3  # a change must last so long: a hand that sweeps by is none
+LOST_S = 0.08  # the same where most edges are gone: not much goes by that hides them all
 FULL_S = 0.15  # between comparisons while nothing seems to change
 GLANCE = (-6, -2, 2, 6)  # pixels from an edge at which a glance looks
 STIRRED = 2.5  # times the usual change from frame to frame that makes a glance a comparison
@@ -102,7 +103,8 @@ class Watch:
         Returns
         -------
         State
-            ``moved``, ``light`` only once they have lasted 0.3 s; ``cut`` and ``no-table`` at once.
+            ``moved``, ``light`` only once they have lasted 0.3 s, 0.1 s where most edges are gone; ``cut`` and ``no-table``
+            at once.
         """
         if image.shape[:2] != self._shape:
             return State.CUT
@@ -161,7 +163,7 @@ class Watch:
         first = self._since.setdefault(state, t_s)
         for other in [k for k in self._since if k is not state]:
             del self._since[other]
-        return state if t_s - first >= HELD_S else State.OK
+        return state if t_s - first >= (HELD_S if share >= 0.25 else LOST_S) else State.OK
 
     def _lags(self, image: Picture, flat: Picture | None) -> tuple[Floats, npt.NDArray[np.bool_]]:
         """How far each edge has moved along its normal, pixels, and whether it is still the same edge."""

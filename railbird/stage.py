@@ -67,7 +67,7 @@ class Stage:
             self._lost = state
             self._next_try = frame.t_s + RETRY_S
             self._recent.clear()
-            warnings.append(_warning(frame, f"camera-{state}" if state != "no-table" else state, _TEXT[state]))
+            warnings.append(_warning(frame, f"camera-{state}" if state != "no-table" else str(state), _TEXT[state]))
         self._recent.append(frame)
         if frame.t_s >= self._next_try:
             self._next_try = frame.t_s + RETRY_S
