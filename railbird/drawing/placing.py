@@ -12,6 +12,7 @@ import numpy.typing as npt
 CELL = 4  # pixels of the frame to one of the map
 POCKET = 30  # how much more a pocket's place weighs than cloth
 POCKET_SHARE = 0.055  # radius of what belongs to a pocket, of the table's sides' mean length
+BESIDE = (0.27, 0.73)  # of the frame's width: between a corner pocket and a side pocket
 HIDDEN = 0.015  # share of the cloth that a panel may cover
 
 
@@ -35,7 +36,9 @@ def place_panels(
 
     def spots(w: int, h: int) -> list[tuple[int, int]]:
         right, bottom = width - w - gap, height - h - gap
-        return [(right, gap), (gap, gap), (right, bottom), (gap, bottom)]
+        corners = [(right, gap), (gap, gap), (right, bottom), (gap, bottom)]
+        # where a table fills the frame its pockets lie in the corners: then beside them, over the rails
+        return corners + [(round(share * width - w / 2), y) for y in (gap, bottom) for share in BESIDE]
 
     found: dict[str, tuple[int, int]] = {}
     w, h = sizes["banner"]
