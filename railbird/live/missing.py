@@ -26,10 +26,11 @@ class Gone:
 
 
 def went_unseen(match: Match, notes: Mapping[int, Mapping[str, Any]], shot: Shot) -> list[Gone]:
-    """Balls that must have gone down in an earlier shot of this rack.
+    """Balls that must have gone down in the break.
 
-    A ball is one of them if the match has it on the table, some shot told of it or showed it, and neither the start nor the end of
-    the ``UNSEEN_SHOTS`` shots since shows it, nor does the start of the one that is about to be ruled on.
+    A ball is one of them if the match has it on the table, the break told of it or showed it, and neither the start nor the end of
+    the ``UNSEEN_SHOTS`` shots since shows it, nor does the start of the one that is about to be ruled on. After other shots a ball
+    that is missing is more often hidden, or named wrongly, than down: where a ball is seen that cannot be there, names are mixed up.
 
     Parameters
     ----------
@@ -37,13 +38,13 @@ def went_unseen(match: Match, notes: Mapping[int, Mapping[str, Any]], shot: Shot
     notes : by shot number, what the camera noted beside the facts (paths).
     shot : the one about to be ruled on.
     """
-    if match.state.is_break or not shot.start:
+    if match.state.is_break or not shot.start or set(shot.start) - match.state.on_table:
         return []
     rack = _this_rack(match)
     found = []
     for ball in sorted(match.state.on_table - {0} - set(shot.start) - set(shot.end)):
         last = next((k for k in range(len(rack) - 1, -1, -1) if _shows(rack[k][1], ball)), None)
-        if last is None or len(rack) - 1 - last != UNSEEN_SHOTS - 1:
+        if last != 0 or not _breaks(match, rack[0][0]) or len(rack) - 1 - last != UNSEEN_SHOTS - 1:
             continue  # too soon, or it was found out and said
         number, facts = rack[last]
         if str(ball) in facts.get("rest", {}) or _went_down(facts, ball):
@@ -73,6 +74,13 @@ def came_back(match: Match, gone: Mapping[int, int], shot: Shot) -> list[Gone]:
             events = [e for e in facts["events"] if not (e["kind"] == "pocket" and e["ball"] == ball)]
             found.append(Gone(ball, gone[ball], events))
     return found
+
+
+def _breaks(match: Match, number: int) -> bool:
+    """Whether a shot of the match was a break."""
+    shots = [at for at, one in enumerate(match.steps) if isinstance(one.command, Shoot)]
+    at = shots[number - 1]
+    return match.steps[at - 1].state.is_break if at else match.start.is_break
 
 
 def _this_rack(match: Match) -> list[tuple[int, Mapping[str, Any]]]:

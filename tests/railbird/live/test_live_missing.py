@@ -41,19 +41,38 @@ def test_a_ball_that_lay_on_the_table_and_is_not_seen_any_more_is_not_taken_for_
     assert 13 in session.state.on_table
 
 
-def test_a_ball_whose_going_down_would_change_the_turn_is_only_asked_about() -> None:
+def test_where_it_would_change_the_turn_it_is_only_asked_about() -> None:
     session, _, player = begin()
-    session.play(player.break_shot())
-    session.call("player:1", {"ball": 2, "pocket": "foot-left"})
-    seen = player.miss(2)
-    hidden = {b: at for b, at in seen.shot.end.items() if b != 2}
-    session.play(replace(seen, shot=replace(seen.shot, end=hidden), paths={2: [[10.5, 0.2, 2.0], [11.0, 0.05, 2.5]]}))
-    player.places.pop(2)
-    shooter = session.state.shooter
+    seen = player.break_shot()  # nothing told to be down: the turn passes
+    hidden = {b: at for b, at in seen.shot.end.items() if b != 13}
+    session.play(replace(seen, shot=replace(seen.shot, end=hidden), paths={13: [[10.5, 1.0, 1.5], [11.0, 1.25, 1.28]]}))
+    player.places.pop(13)
     session.play(player.miss(1))
     news = session.play(player.miss(1))
-    assert [r["ball"] for r in news.remarks if r["code"] == "missing"] == [2]
+    assert [r["ball"] for r in news.remarks if r["code"] == "missing"] == [13]
+    assert 13 in session.state.on_table
     news = session.play(player.miss(1))
     assert [r["ball"] for r in news.remarks if r["code"] == "missing"] == []  # said once
-    assert 2 in session.state.on_table
-    assert session.state.shooter == 1 - shooter
+
+
+def test_where_a_ball_is_seen_that_is_down_names_are_mixed_up_and_nothing_is_put_right() -> None:
+    session, _, player = begin()
+    seen = player.break_shot((3, "foot-left"))
+    hidden = {b: at for b, at in seen.shot.end.items() if b != 13}
+    session.play(replace(seen, shot=replace(seen.shot, end=hidden), paths={13: [[10.5, 1.0, 1.5], [11.0, 1.25, 1.28]]}))
+    player.places[3] = player.places.pop(13)
+    session.play(player.pot(1))
+    session.play(player.pot(2))
+    assert 13 in session.state.on_table
+
+
+def test_after_another_shot_than_the_break_a_ball_is_more_often_hidden_than_down() -> None:
+    session, _, player = begin()
+    session.play(player.break_shot((3, "foot-left")))
+    seen = player.pot(1)
+    hidden = {b: at for b, at in seen.shot.end.items() if b != 13}
+    session.play(replace(seen, shot=replace(seen.shot, end=hidden)))
+    player.places.pop(13)
+    session.play(player.pot(2))
+    session.play(player.pot(4))
+    assert 13 in session.state.on_table
