@@ -167,7 +167,6 @@ class Fold:
         rulings = self.referee.apply(line)
         ruling = rulings[-1]
         shot["ruling"] = ruling.to_json()
-        self._doubt_of_numbers(shot)
         self._name_doubt(shot, line["shot"]["events"])
         if ruling.alternative is not None:
             hinge = ruling.alternative.hinge
@@ -180,8 +179,8 @@ class Fold:
         if shot.get("choice") and ruling.choice is not None:
             self.referee.apply({"choose": shot["choice"]})
 
-    def _doubt_of_numbers(self, shot: dict[str, Any]) -> None:
-        """A ruling is no surer than the numbers of the balls that decided it (in 14.1 any object ball will do)."""
+    def _trust(self, shot: Mapping[str, Any]) -> float:
+        """How sure the numbers of the balls are that decide a ruling (in 14.1 any object ball will do): it can be no surer."""
         known = shot.get("identity_p") or {}
         balls = {0, *decisive(shot)} if self.game != "14.1" else {0}
         told = {ball for ball in balls if ball and self._mistaken_for(shot, ball) is not None}
@@ -189,12 +188,7 @@ class Fold:
         struck = [e["ball"] for e in shot["events"] if e["kind"] == "strike"]
         if (known and "0" not in known) or any(struck) or (known and not struck and not shot.get("partial")):
             share *= STRUCK_OBJECT_BALL
-        if share == 1.0:
-            return
-        ruling = shot["ruling"]
-        ruling["p"] = round(ruling["p"] * share, 6)
-        if ruling["p"] < self.referee.options.sure and ruling["needs_referee"] is None:
-            ruling["needs_referee"] = {"reason": "ball-numbers", "default": "shooter"}
+        return share
 
     @staticmethod
     def _name_doubt(shot: Mapping[str, Any], events: Iterable[Mapping[str, Any]]) -> None:
@@ -214,6 +208,9 @@ class Fold:
         for key in ("observed", "suspected", "claim", "clock_s", "extension"):
             if shot.get(key):
                 line[key] = shot[key]
+        trust = self._trust(shot)
+        if trust < 1.0:
+            line["trust"] = round(trust, 6)
         if shot.get("partial"):
             line["partial"] = shot.get("cut") or "both"
         if shot.get("by"):

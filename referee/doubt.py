@@ -15,7 +15,7 @@ from referee.fold import judge, ready, settle, situation
 from referee.fouls import FEW, in_article_order, treated_as_frozen
 from referee.hinge import hangs_on
 from referee.outcome import Outcome
-from referee.ruling import Alternative, Ruling
+from referee.ruling import Alternative, Hinge, Ruling
 from referee.state import Options, State
 from referee.terms import SOLIDS, STRIPES, Foul, Game, Group
 from referee.worlds import SHARE, Needs, World, worlds
@@ -115,11 +115,12 @@ def readings(state: State, shot: Played, options: Options) -> Iterable[Reading]:
 def decide(found: list[Reading], state: State, shot: Played, options: Options) -> tuple[State, Ruling]:
     """The ruling to print among judged readings."""
     total = sum(reading.weight for reading in found)
+    trust = shot.trust
     chances: dict[Foul, float] = {}
     fouled = 0.0
     groups: dict[tuple[object, ...], list[Reading]] = {}
     for reading in found:
-        share = reading.weight / total
+        share = trust * reading.weight / total
         for foul in reading.fouls:
             chances[foul] = chances.get(foul, 0.0) + share
         if reading.fouls:
@@ -139,24 +140,41 @@ def decide(found: list[Reading], state: State, shot: Played, options: Options) -
         after, ruling = settle(best.state, best.shot, best.facts, fouls, outcome, options)
         best = replace(best, fouls=fouls, outcome=outcome, after=after, ruling=ruling)
     key = best.ruling.key()
-    p = min(1.0, shares.get(key, 0.0))
+    p = min(1.0, trust * shares[key]) if key in shares else 0.0
+    if trust < 1.0 and key not in shares:  # readings without such a foul, and balls taken for others: as likely as not
+        p = trust - fouled + 0.5 * (1.0 - trust)
     others = [one for one in groups if one != key and shares[one] >= SHARE]
     alternative, reason = None, None
     if others:
         other_key = max(others, key=lambda one: shares[one])
         other = max(groups[other_key], key=lambda r: r.weight)
-        hinge = hangs_on(
-            best.facts, other.facts, best.shot, other.shot, best.entered, other.entered, best.state, other.state, shot
+        numbers = trust < 1.0 and key not in shares  # the reading is one: what it hangs on is whose balls they are
+        hinge = (
+            Hinge("ball-numbers", "ball-numbers")
+            if numbers
+            else hangs_on(
+                best.facts,
+                other.facts,
+                best.shot,
+                other.shot,
+                best.entered,
+                other.entered,
+                best.state,
+                other.state,
+                shot,
+            )
         )
         alternative = Alternative(
-            shares[other_key], other.ruling.legal, other.ruling.enforced, other.ruling.next, hinge
+            trust * shares[other_key], other.ruling.legal, other.ruling.enforced, other.ruling.next, hinge
         )
         reason = hinge.reason
     else:
         p = 1.0 if p > 1.0 - SHARE else p
     needs = None
-    if p < options.sure:
-        needs = "clip-incomplete" if shot.partial else reason or "several-readings"
+    if p < options.sure or trust < options.sure:
+        needs = (
+            "clip-incomplete" if shot.partial else reason or ("several-readings" if trust == 1.0 else "ball-numbers")
+        )
     fouls_found = in_article_order(best.fouls, best.facts, shot, options) if best.fouls else ()
     ruling = replace(
         best.ruling, fouls=fouls_found, p=p, alternative=alternative, needs_referee=needs or best.ruling.needs_referee

@@ -69,6 +69,7 @@ class Played:
     alternatives : other readings of who an event is about.
     clock_s, extension : time taken for the shot, and whether the extension was used.
     shooter : who really played, where that is known to be another than the one whose turn it was.
+    trust : probability that the balls the ruling rests on are those that the events name.
     balls : every ball an event names (worked out).
     certain : whether nothing about the shot is in doubt (worked out).
     """
@@ -87,12 +88,14 @@ class Played:
     clock_s: float | None = None
     extension: bool = False
     shooter: str | None = None
+    trust: float = 1.0
     balls: frozenset[int] = field(init=False, compare=False, repr=False)
     certain: bool = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         named: set[int] = set()
         certain = not self.partial and not self.alternatives and all(p >= 1.0 for _, p in self.observed)
+        certain = certain and self.trust >= 1.0
         for event in self.events:
             if isinstance(event, Contact):
                 named.update(event.balls)

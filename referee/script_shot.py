@@ -51,6 +51,7 @@ SHOT_KEYS = frozenset(
         "start",
         "rest",
         "partial",
+        "trust",
         "clock_s",
         "extension",
         "shooter",
@@ -110,6 +111,7 @@ def parse_shot(value: Any, options: Options) -> Played:
         None if clock is None else real(clock, "shot.clock_s", 0),
         flag(given.get("extension", False), "shot.extension"),
         options.players[player_of(shooter, "shot.shooter", options.players)] if shooter is not None else None,
+        real(_given(given, "trust", 1.0), "shot.trust", 0, 1),
     )
 
 
