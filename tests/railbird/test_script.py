@@ -185,8 +185,15 @@ def test_a_ruling_is_no_surer_than_the_number_of_the_cue_ball() -> None:
     match = a_match(0.03)
     match["shots"][1]["identity_p"] = {"0": 0.9, "2": 1.0, "5": 1.0, "9": 0.4}
     sure, doubted = ruled(0.03)["shots"][1]["ruling"], rule(match)["shots"][1]["ruling"]
-    assert doubted["p"] == pytest.approx(0.9 * sure["p"], abs=1e-6), "the 9 had no part in it"
+    assert sure["enforced"] == "wrong-ball-first"
+    assert doubted["enforced"] is None, "a foul less sure than it must be is not printed"
+    assert doubted["alternative"]["p"] == pytest.approx(0.9 * sure["p"], abs=1e-3), "the 9 had no part in it"
     assert doubted["needs_referee"]["reason"] == "ball-numbers"
+    match["shots"][1]["identity_p"]["0"] = 0.97
+    called = rule(match)["shots"][1]["ruling"]
+    assert called["enforced"] == "wrong-ball-first"
+    assert called["p"] == pytest.approx(0.97 * sure["p"], abs=1e-3)
+    match["shots"][1]["identity_p"]["0"] = 0.9
     assert rule(rule(match)) == rule(match), "not lowered twice"
 
 
