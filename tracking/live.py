@@ -20,6 +20,7 @@ from tracking.shots import RawShot, SeenShot, name_shot
 from tracking.strokes import STILL, Verdict, judge, moving_at, next_stroke
 from tracking.suspicion import suspicions
 from tracking.tracker import GONE_S, Status, Track, Tracker
+from tracking.untangle import untangle
 
 QUIET_S = 0.15  # after the tracker says that all rest
 BEFORE_S = 0.8  # looks kept from before the first motion
@@ -144,6 +145,7 @@ class Recorder:
         for track in self.tracker.tracks:
             if len(track.looks) > 240 or track.status in (Status.LOST, Status.GONE):
                 track.looks = [k for k in track.looks if k[0] >= before_s]
+                track.seen_as = [k for k in track.seen_as if k[0] >= before_s]
         if not self.recording and len(self.tracker.tracks) > MOST_TRACKS:
             self._forget()
 
@@ -174,6 +176,7 @@ class Recorder:
         if self.tracker.replaced_s < begin:
             since = max(since, self.tracker.replaced_s)
         self.tracker.stitch(since)
+        untangle(self.tracker.tracks, since)
         looks: dict[int, Looks] = {}
         for track in self.tracker.tracks:
             times, xy, cov = track.arrays(since)

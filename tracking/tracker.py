@@ -68,6 +68,7 @@ class Track:
     looks: list[tuple[float, float, float, float, float, float]] = field(default_factory=list)
     evidence: Floats = field(default_factory=lambda: np.zeros(16))
     looked: float = 0.0  # how many independent looks the evidence is worth
+    seen_as: list[tuple[float, Floats]] = field(default_factory=list)  # when and what each look adds to the evidence
 
     def arrays(self, since_s: float = -np.inf) -> tuple[Floats, Floats, Floats]:
         """Times (k,), places (k, 2) and covariances (k, 2, 2) of the looks since ``since_s``."""
@@ -285,6 +286,7 @@ class Tracker:
         # A ball at rest shows the same side under the same light: the tenth look tells next to nothing new.
         weight = MOVING_LOOK if track.status is Status.MOVING else 0.5 * STALE**track.rest_looks
         track.evidence = track.evidence + weight * look
+        track.seen_as.append((t_s, weight * look))
         track.looked += weight
         track.flown += 1
         if track.status is Status.MOVING:
@@ -392,6 +394,7 @@ class Tracker:
         track = Track(self._next, np.array([z[0], z[1], 0.0, 0.0]), cov, Status.TENTATIVE, t_s, t_s, z.copy())
         track.looks.append((t_s, z[0], z[1], noise[0, 0], noise[0, 1], noise[1, 1]))
         track.evidence = 0.5 * look
+        track.seen_as.append((t_s, track.evidence))
         track.looked = 0.5
         track.hits = 2 if opening else 1
         self._next += 1
@@ -418,6 +421,7 @@ class Tracker:
             if best is not None:
                 best.looks += new.looks
                 best.evidence = best.evidence + new.evidence
+                best.seen_as += new.seen_as
                 best.looked += new.looked
                 best.mean, best.cov, best.status, best.seen_s = new.mean, new.cov, new.status, new.seen_s
                 best.rest, best.rest_looks, best.misses, best.hits = (

@@ -1,0 +1,99 @@
+"""Undoes a swap of two balls at a meeting: where what was seen behind it fits crosswise, each goes on as the other did."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+
+from tracking.observations import Floats
+from tracking.tracker import Status, Track
+
+MET_M = 0.12  # metres that two balls may be apart at the looks about their meeting
+CROSSWISE = 5.0  # nats by which the looks must fit crosswise better
+LEAST_LOOKS = 4  # behind the meeting, of each ball
+TAIL = ("mean", "cov", "status", "seen_s", "rest", "rest_looks", "misses", "missed_s", "flown", "moved_s", "pending")
+
+
+def untangle(tracks: Sequence[Track], since_s: float) -> list[tuple[int, int, float]]:
+    """Exchange what was seen of two balls behind their meeting, where their looks say so.
+
+    A tracker that follows two balls through a contact has only places to go by, a frame or two after it; how the balls look
+    tells over all the frames behind it.
+
+    Parameters
+    ----------
+    tracks : as the tracker left them; changed in place.
+    since_s : begin of the stretch of motion.
+
+    Returns
+    -------
+    The tracks exchanged, and when they had met.
+    """
+    known = [t for t in tracks if t.status is not Status.TENTATIVE and len(t.looks) > LEAST_LOOKS]
+    meetings = []
+    for a, b in itertools.combinations(known, 2):
+        when = meeting(a, b, since_s)
+        if when is not None:
+            meetings.append((when, a, b))
+    done = []
+    for when, a, b in sorted(meetings, key=lambda m: m[0]):
+        if crosswise(a, b, when) > CROSSWISE:
+            exchange(a, b, when)
+            done.append((a.id, b.id, when))
+    return done
+
+
+def meeting(a: Track, b: Track, since_s: float) -> float | None:
+    """When two balls, one of which moved, were nearest each other; None where that was not near."""
+    ta, xa, _ = a.arrays(since_s)
+    tb, xb, _ = b.arrays(since_s)
+    if len(ta) < LEAST_LOOKS or len(tb) < LEAST_LOOKS:
+        return None
+    if max(float(np.ptp(x, axis=0).max()) for x in (xa, xb)) < MET_M:
+        return None
+    on = ta[(ta >= tb[0]) & (ta <= tb[-1])]
+    if not len(on):
+        return None
+    mine = xa[(ta >= tb[0]) & (ta <= tb[-1])]
+    theirs = np.column_stack([np.interp(on, tb, xb[:, k]) for k in (0, 1)])
+    gaps = np.hypot(*(mine - theirs).T)
+    k = int(np.argmin(gaps))
+    return float(on[k]) if gaps[k] < MET_M else None
+
+
+def crosswise(a: Track, b: Track, when_s: float) -> float:
+    """By how many nats what was seen of two balls behind a time fits better if they had changed places."""
+    behind = [[e for t, e in track.seen_as if t > when_s] for track in (a, b)]
+    if min(len(rows) for rows in behind) < LEAST_LOOKS:
+        return 0.0
+    after = [np.sum(rows, axis=0) for rows in behind]
+    before = [track.evidence - tail for track, tail in zip((a, b), after, strict=True)]
+    keep = _both(before[0], after[0]) + _both(before[1], after[1])
+    change = _both(before[0], after[1]) + _both(before[1], after[0])
+    return change - keep
+
+
+def _both(before: Floats, after: Floats) -> float:
+    """Log-likelihood of ``after`` (16,) of a ball that looked like ``before`` (16,)."""
+    return float(np.logaddexp.reduce(before + after) - np.logaddexp.reduce(before))
+
+
+def exchange(a: Track, b: Track, when_s: float) -> None:
+    """Give each of two tracks what was seen of the other behind a time."""
+    tails = [
+        (
+            [k for k in t.looks if k[0] > when_s],
+            [k for k in t.seen_as if k[0] > when_s],
+            {n: getattr(t, n) for n in TAIL},
+        )
+        for t in (a, b)
+    ]
+    for track, own, other in ((a, tails[0], tails[1]), (b, tails[1], tails[0])):
+        track.looks = [k for k in track.looks if k[0] <= when_s] + other[0]
+        track.seen_as = [k for k in track.seen_as if k[0] <= when_s] + other[1]
+        gone, come = (np.sum([e for _, e in tail[1]], axis=0) for tail in (own, other))
+        track.evidence = track.evidence - gone + come
+        for name, value in other[2].items():
+            setattr(track, name, value)
