@@ -9,7 +9,7 @@ from tracking.observations import Bools, Floats
 
 GATE = 25.0  # squared Mahalanobis distance a free ball's detection may have (tails are heavy)
 MISSED = 16.0  # cost of a ball not seen
-FAST = 15.0  # m/s, faster than any ball: the hardest breaks leave the tip at 13
+FAST = 17.0  # m/s, faster than any ball: the hardest breaks leave the tip at 15
 OFTEN = 12.0  # m/s, by which ways are judged: no dearer for a ball that few strokes make faster
 
 

@@ -12,6 +12,7 @@ from tracking.observations import Floats
 
 CLOSE = 0.012  # metres between balls one of which may have passed a push on to the other at once
 WITHIN = 3.0  # frames between contacts that may be one push passed on
+EARLY = 6.0  # frames before a stroke at which a contact that nothing pins down may be read
 NEAR_BY = 3.5  # frames of a stroke before a contact, in which its approach is hardly seen
 SLOWEST = 0.1  # m/s
 
@@ -51,7 +52,7 @@ def approaches(fit: Fit, frame_s: float, radius: float) -> list[Trial]:
             continue
         for i, kink in enumerate(fit.kinks):
             first = all(fit.paths[b].resting and fit.kinks_of(b)[0] == i for b in kink.balls)
-            near = -1.5 * frame_s < kink.t_s - strike.t_s < NEAR_BY * frame_s
+            near = -EARLY * frame_s < kink.t_s - strike.t_s < NEAR_BY * frame_s
             if kink.kind not in ("contact", "free") or kink.crowd or m in kink.balls or not first or not near:
                 continue
             for b in kink.balls:

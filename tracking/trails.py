@@ -13,7 +13,7 @@ from tracking.observations import Floats
 
 STILL = 0.025  # m/s, below it a piece is a ball at rest
 LEAP = 0.05  # metres between two pieces that no ball can have jumped
-FASTEST = 15.0  # m/s
+FASTEST = 17.0  # m/s
 HOLE_S = 0.3  # longer, and a hand may have been at work
 UNSEEN = 0.15  # one sigma of the speed of a ball not seen on its way, in parts of it
 LEAST_WAY = 0.001  # metres between two places of rest that a ball must have been pushed over
