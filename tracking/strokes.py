@@ -24,6 +24,7 @@ LAST_S = 0.3  # before a ball lies still
 SHORT_M = 0.03  # metres that no rolling ball covers in that time: half of that on the slowest cloth
 BRUSHED_M = (0.004, 0.35)  # metres a ball moves that a sleeve or a hand brushes; farther, it is being placed
 BRUSHED_MOST = 2  # balls; more are being arranged
+BREAKS = 2.0  # m/s with which a ball that is struck opens a pack
 WRONG_BALL = 0.5  # m/s above which an object ball that starts was struck, not brushed
 STILL = 0.06  # m/s, a ball slower than this lies
 AGAIN_S = 0.25  # after a stroke before the next may come
@@ -61,6 +62,9 @@ def judge(
         seen = from_start and _farthest(reading) > LEAST_WAY and len(fit.kinks) + len(reading.drops) > 0
         return Verdict("shot", None, begin_s) if seen else Verdict(_by_hand(reading, cue, rested))
     opener = fit.kinks[strike].balls[0]
+    opened = any(k.crowd and k.kind == "contact" and opener in k.balls for k in fit.kinks)
+    if opened and fit.push[strike] > BREAKS:  # no hand throws a ball at a pack so fast
+        return Verdict("shot", opener, fit.kinks[strike].t_s)
     hits = sum(k.kind in ("contact", "rail") for k in fit.kinks)
     if fit.push[strike] < LEAST_SPEED or _farthest(reading) < LEAST_WAY or (hits == 0 and carried(reading, opener)):
         return Verdict(_by_hand(reading, cue, rested))
@@ -79,7 +83,10 @@ def carried(reading: Reading, ball: int) -> bool:
     worst = max((fit.misfit.get((ball, j), 1.0) for j in range(1, len(ks) + 1)), default=1.0)
     if worst <= ROUGH:
         return False
-    return worst > WILD or sum(fit.kinks[k].kind == "free" for k in ks) > 1 or stops_short(reading, ball)
+    loose = sum(
+        fit.kinks[k].kind == "free" and not fit.kinks[k].crowd for k in ks
+    )  # those of a pack's burst have a cause
+    return worst > WILD or loose > 1 or stops_short(reading, ball)
 
 
 def stops_short(reading: Reading, ball: int) -> bool:
