@@ -19,7 +19,8 @@ from tracking.reconstruct import Reading, reconstruct
 from tracking.shots import RawShot, SeenShot, name_shot
 from tracking.strokes import STILL, Verdict, judge, moving_at, next_stroke
 from tracking.suspicion import suspicions
-from tracking.tracker import GONE_S, Status, Track, Tracker
+from tracking.tracker import GONE_S, Tracker
+from tracking.tracks import Status, Track
 from tracking.untangle import untangle
 
 QUIET_S = 0.15  # after the tracker says that all rest

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from enum import Enum
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +13,7 @@ from tracking.marks import Marks
 from tracking.merged import BESIDE, merged
 from tracking.observations import Bools, Floats, Observation
 from tracking.pockets import INSIDE
+from tracking.tracks import Status, Track
 
 CONFIRM = 3  # looks before a detection counts as a ball
 COAST_S = 0.4  # a moving ball not seen this long is lost
@@ -35,45 +34,6 @@ FAINT_GATE = 9.0  # squared sigmas that it may be off
 FOUND_AGAIN = 3.0  # cost, of way and of looks, at which something faint is a lost ball
 MOVING_LOOK = 0.1  # worth of one look at a rolling ball, in independent looks
 STALE = 0.7  # each further look at a resting ball tells so much of the one before
-
-
-class Status(Enum):
-    """What the tracker knows of a ball."""
-
-    TENTATIVE = "tentative"  # seen once or twice
-    RESTING = "resting"
-    MOVING = "moving"
-    LOST = "lost"  # moved, then was not seen any more: pocketed, off the table or hidden
-    GONE = "gone"  # rested, then was not there any more
-
-
-@dataclass(slots=True)
-class Track:
-    """One ball's history. ``looks`` holds rows ``t, x, y, cxx, cxy, cyy``; ``rest`` is the mean of its resting place."""
-
-    id: int
-    mean: Floats
-    cov: Floats
-    status: Status
-    seen_s: float
-    born_s: float
-    rest: Floats
-    rest_looks: int = 1
-    hits: int = 1
-    misses: int = 0
-    missed_s: float = -1.0  # the first look that missed it, if the last did
-    flown: int = 0  # looks since it left its resting place
-    moved_s: float = -1.0
-    pending: list[tuple[float, float, float]] = field(default_factory=list)
-    looks: list[tuple[float, float, float, float, float, float]] = field(default_factory=list)
-    evidence: Floats = field(default_factory=lambda: np.zeros(16))
-    looked: float = 0.0  # how many independent looks the evidence is worth
-    seen_as: list[tuple[float, Floats]] = field(default_factory=list)  # when and what each look adds to the evidence
-
-    def arrays(self, since_s: float = -np.inf) -> tuple[Floats, Floats, Floats]:
-        """Times (k,), places (k, 2) and covariances (k, 2, 2) of the looks since ``since_s``."""
-        a = np.array([look for look in self.looks if look[0] >= since_s]).reshape(-1, 6)
-        return a[:, 0], a[:, 1:3], a[:, [3, 4, 4, 5]].reshape(-1, 2, 2)
 
 
 class Tracker:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tracking.observations import Floats
-from tracking.tracker import Status, Track
+from tracking.tracks import Status, Track
 
 MET_M = 0.12  # metres that two balls may be apart at the looks about their meeting
 CROSSWISE = 5.0  # nats by which the looks must fit crosswise better

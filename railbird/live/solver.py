@@ -24,7 +24,7 @@ from tracking.events import Point
 from tracking.live import ShotWatcher
 from tracking.observations import Observation
 from tracking.shots import SeenShot
-from tracking.tracker import Status
+from tracking.tracks import Status
 
 log = logging.getLogger("railbird.live")
 WAITING = 2000  # looks, about a minute of motion: what comes on top makes the camera wait

@@ -8,7 +8,8 @@ from filterpy.kalman import update as filterpy_update
 from calibration.table import Table
 from tracking import associate, kalman
 from tracking.observations import Observation
-from tracking.tracker import Status, Tracker
+from tracking.tracker import Tracker
+from tracking.tracks import Status
 
 TABLE = Table()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tracking.tracker import Status, Track
+from tracking.tracks import Status, Track
 from tracking.untangle import crosswise, exchange, untangle
 
 
