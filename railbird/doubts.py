@@ -9,7 +9,7 @@ from typing import Any
 from calibration.table import RAILS, Table
 
 UNSEEN_AT_RAIL = 0.2  # probability that a ball of which too little was seen met a rail in a shot without any other
-ELSEWHERE_M = 0.008  # metres between a ball's places before and after a shot that are no noise
+ELSEWHERE_M = 0.005  # metres between a ball's places before and after a shot that are no noise: a rail at 7 mm was missed once, for sure
 AT_CUSHION_M = (
     0.015  # metres between ball and nose: half of a ball at a cushion is hidden or dark, and its place errs by as much
 )
