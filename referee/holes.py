@@ -79,6 +79,10 @@ HOLES: tuple[tuple[str, str], ...] = (
         "Where it is sure that there was a foul, one way or the other, the likeliest is called. A doubtful further foul that changes nothing is no doubt.",
     ),
     (
+        "6.",
+        "A shot may say how sure it is which ball is which (`trust`): a foul that rests on it is called only where it is still sure, else put to a person.",
+    ),
+    (
         "6.1, 8.6",
         "The cue ball touches a pocketed ball if the contact comes more than 0.05 s after that ball went over the edge.",
     ),
