@@ -82,13 +82,13 @@ def test_clusters_are_joined_by_short_ways() -> None:
     assert sorted(clusters(places, 0.07)) == [[1, 2, 3], [4]]
 
 
-pooltool = pytest.importorskip("pooltool", reason="the extra 'render' (pooltool-billiards) is not installed")
 sys.path.insert(0, str(Path(__file__).parent))
 
 
 @pytest.mark.parametrize(("seed", "eye"), [(96020, "overhead"), (96020, "oblique")])
 def test_a_break_is_told_by_its_first_contact(seed: int, eye: str) -> None:
     """Rack balls seen as one, looks that stray and a cue ball at 12 m/s: one shot, by the cue ball, at the head ball."""
+    pytest.importorskip("pooltool", reason="the extra 'render' (pooltool-billiards) is not installed")
     from simulated import OBLIQUE_30, OVERHEAD_60, observe, simulate
 
     scene = simulate(seed, breaks=True)
@@ -108,6 +108,7 @@ def test_a_break_is_told_by_its_first_contact(seed: int, eye: str) -> None:
 @pytest.mark.parametrize("seed", [96009, 96011])
 def test_a_push_passed_on_among_balls_that_lie_close(seed: int) -> None:
     """0 to 2 to 14 within a millisecond; and a ball struck so near its neighbours that its way there is hardly seen."""
+    pytest.importorskip("pooltool", reason="the extra 'render' (pooltool-billiards) is not installed")
     from simulated import OBLIQUE_30, OVERHEAD_60, observe, simulate
 
     scene = simulate(seed)
