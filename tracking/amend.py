@@ -310,6 +310,8 @@ class Amender:
         if before is None:
             return None
         changed = outcome(base, trial)
+        if changed is base:
+            return None
         after = cut_out(changed, before.paths, t, reach)
         if after is None or set(after.paths) != set(before.paths):
             return None

@@ -89,6 +89,8 @@ def _bursts(group: list[int], trails: Mapping[int, Trail]) -> bool:
 def loosened(pack: Pack, trails: Mapping[int, Trail], kinks: list[Kink], frame_s: float, radius: float) -> list[Kink]:
     """The kinks with those of a pack's burst left unexplained, but for the contact that opened it."""
     inside = [k for k in kinks if k.kind != "strike" and pack.hushed(k.balls, k.t_s)]
+    if not any(k.kind == "contact" and pack.breaker in k.balls for k in inside):
+        return kinks  # another pack, broken by a ball of this one or breaking it, has taken the contact that opened it
     rest = [k for k in kinks if k not in inside]
     t_s, head, p = _opening(pack, trails, inside, frame_s, radius)
     out = [Kink("contact", t_s, (min(head, pack.breaker), max(head, pack.breaker)), p=p, crowd=True)]

@@ -11,9 +11,12 @@ import pytest
 from tests.tracking.staged import TABLE
 from tracking.analyse import analyse
 from tracking.events import Contact, Strike
+from tracking.joint import Kink
 from tracking.looks import Looks
 from tracking.merged import merged
 from tracking.outset import clusters, departure, outsets, wandered
+from tracking.packs import Pack, loosened
+from tracking.trails import Trail
 
 R = TABLE.ball_radius
 SIGMA = 0.0015
@@ -80,6 +83,12 @@ def test_a_ball_nobody_saw_at_rest_may_have_gone_about() -> None:
 def test_clusters_are_joined_by_short_ways() -> None:
     places = {1: np.array([0.0, 0.0]), 2: np.array([0.06, 0.0]), 3: np.array([0.12, 0.0]), 4: np.array([1.0, 0.0])}
     assert sorted(clusters(places, 0.07)) == [[1, 2, 3], [4]]
+
+
+def test_a_pack_whose_opening_another_pack_has_taken_is_left_as_it_is() -> None:
+    kinks = [Kink("rail", 1.05, (1,), (0, R, 1.0))]
+    trails = {b: Trail(b, [], np.array([0.6, 1.5 + 2 * R * b])) for b in range(6)}
+    assert loosened(Pack(frozenset(range(1, 6)), 0, 1.0), trails, kinks, 1 / 60, R) == kinks
 
 
 sys.path.insert(0, str(Path(__file__).parent))
