@@ -65,9 +65,10 @@ def rail_unseen(
         if name not in end:
             if end and ball in on - down:
                 doubtful.append(ball)
-        elif math.dist(at, end[name]) > ELSEWHERE_M and (
-            ball not in told or min(_gap(at, table), _gap(end[name], table)) < AT_CUSHION_M
-        ):
+        elif ball in told:  # a ball that is hit at a cushion may come back from it to where it lay
+            if min(_gap(at, table), _gap(end[name], table)) < AT_CUSHION_M:
+                doubtful.append(ball)
+        elif math.dist(at, end[name]) > ELSEWHERE_M:
             doubtful.append(ball)
     if not doubtful:
         return []

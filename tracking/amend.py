@@ -271,6 +271,10 @@ class Amender:
             for kind, balls, t in self.refused
         )
 
+    def refuse(self, kinks: Iterable[Kink]) -> None:
+        """Impacts that turned out to push nothing are not tried again."""
+        self.refused += [(k.kind, k.balls, k.t_s) for k in kinks]
+
     def _same(self, a: Kink, b: Kink) -> bool:
         return a.kind == b.kind and a.balls == b.balls and a.wall == b.wall and abs(a.t_s - b.t_s) < 0.5 * self.frame
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
 from tracking.motion import ROLL, SLIDE, fly, places
+from tracking.normal import NotDefinite
 from tracking.observations import Floats
 from tracking.residuals import GAUSSIAN, TAILS, Kink, Path, Problem
 
@@ -84,13 +84,12 @@ def solve(
 def _descend(problem: Problem, x: Floats, steps: int, tolerance: float) -> tuple[Floats, float]:
     """Levenberg-Marquardt from ``x``: the unknowns and cost reached."""
     problem.x = x
-    cost, h, g = problem.evaluate(x)
+    cost, normal = problem.evaluate(x)
     damp = 1e-3
     for _ in range(steps):
-        scale = np.diag(h) + 1e-9
         try:
-            step = cho_solve(cho_factor(h + np.diag(damp * scale), check_finite=False), -g, check_finite=False)
-        except np.linalg.LinAlgError:
+            step = normal.step(damp)
+        except NotDefinite:
             damp = max(damp * 10, 1e-6)
             if damp > 1e8:
                 break
@@ -104,10 +103,10 @@ def _descend(problem: Problem, x: Floats, steps: int, tolerance: float) -> tuple
         trial[-1] = np.clip(trial[-1], *ROLLS)
         problem.order_times(trial)
         problem.x = trial
-        new, h2, g2 = problem.evaluate(trial)
+        new, there = problem.evaluate(trial)
         if new < cost:
             done = cost - new < tolerance
-            x, cost, h, g = trial, new, h2, g2
+            x, cost, normal = trial, new, there
             damp = max(damp * 0.2, 1e-9)
             if done:
                 break
@@ -122,13 +121,15 @@ def _descend(problem: Problem, x: Floats, steps: int, tolerance: float) -> tuple
 
 def _finish(problem: Problem, x: Floats, cost: float) -> Fit:
     arcs, times, slide, roll = problem.unpack(x)
-    _, h, _ = problem.evaluate(x)
-    scale = 1 / np.sqrt(np.maximum(np.diag(h), 1e-12))
-    inverse = (
-        np.linalg.pinv(h * scale[:, None] * scale[None], rcond=1e-13, hermitian=True) * scale[:, None] * scale[None]
-    )
+    _, normal = problem.evaluate(x)
     base = 6 * problem.n_arcs
-    time_cov = inverse[base : base + problem.n_kinks, base : base + problem.n_kinks]
+    n_kinks = problem.n_kinks
+    behind = problem.sides[[problem.side_of[k, 0] for k in range(n_kinks)], 2]  # the arcs that a push sends a ball on
+    wanted = np.concatenate([base + np.arange(n_kinks), (6 * behind[:, None] + (2, 3)).ravel()])
+    cov = normal.covariance(wanted)
+    time_cov = cov[base : base + n_kinks, :n_kinks]
+    speed_var = cov[wanted[n_kinks:], n_kinks + np.arange(2 * n_kinks)]
+    push_sigma = np.sqrt(np.maximum(speed_var.reshape(-1, 2).sum(axis=1), 0.0))
     which = problem.arc_of(times)
     misfit: dict[tuple[int, int], float] = {}
     paths = {}
@@ -144,7 +145,7 @@ def _finish(problem: Problem, x: Floats, cost: float) -> Fit:
         )
         paths[b].weight = (TAILS + 2) / (TAILS + problem.m2[s])
     kinks = []
-    push, push_sigma = np.zeros(problem.n_kinks), np.zeros(problem.n_kinks)
+    push = np.zeros(n_kinks)
     for k, kink in enumerate(problem.kinks):
         sigma_s = float(np.sqrt(max(time_cov[k, k], 0.0)))
         kinks.append(replace(kink, t_s=float(times[k]), sigma_s=sigma_s))
@@ -153,8 +154,6 @@ def _finish(problem: Problem, x: Floats, cost: float) -> Fit:
         ended = fly(arcs[[side[1]]], times[[k]] - start, slide, roll)
         jump = arcs[side[2], 2:4] - ended.v[0]
         push[k] = float(np.hypot(*jump))
-        i = 6 * side[2] + np.arange(2, 4)
-        push_sigma[k] = float(np.sqrt(np.trace(inverse[np.ix_(i, i)])))
     return Fit(paths, kinks, slide, roll, cost, time_cov, misfit, push, push_sigma)
 
 

@@ -92,7 +92,9 @@ def find(ball: int, fit: Fit, last_s: float, table: Table, frame_s: float) -> Dr
     when = float(t[k])
     speed = float(np.hypot(*v[k]))
     sigma = 0.003 / max(speed, 0.05) + 0.001
-    p = 0.99 if len(crossed) else 0.85
+    # between the points and beyond the noses there is no way but down, even where the opening is passed by on the fitted path
+    within = bool(np.any((xy[k] < 0) | (xy[k] > (table.width_m, table.length_m))))
+    p = 0.99 if len(crossed) else 0.97 if within else 0.85
     if when > last_s + 3 * frame_s:
         # it should have been seen on the way: either the mouth hides it, or the opening begins nearer than we think
         sigma = max(sigma, (when - last_s) / 4)

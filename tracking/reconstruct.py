@@ -199,6 +199,7 @@ def _amended(
         idle = needless(fit, frame_s)
         met, merged = meetings(fit, table, frame_s, trails)
         if idle or met:
+            amender.refuse(fit.kinks[i] for i in idle)
             more = [Trial(k) for k in met]
             fit = amender.settle(amender.changed(fit, idle | merged, more), loose)
         missing = [k for k in overlooked(fit, table, frame_s, trails) if (k.kind, k.balls) not in refused]

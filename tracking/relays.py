@@ -12,7 +12,7 @@ from tracking.observations import Floats
 
 CLOSE = 0.012  # metres between balls one of which may have passed a push on to the other at once
 WITHIN = 3.0  # frames between contacts that may be one push passed on
-EARLY = 6.0  # frames before a stroke at which a contact that nothing pins down may be read
+EARLY = 6.0  # frames too early at which a contact of two balls at rest may be read: nothing pins it down
 NEAR_BY = 3.5  # frames of a stroke before a contact, in which its approach is hardly seen
 SLOWEST = 0.1  # m/s
 
@@ -29,7 +29,7 @@ def relays(fit: Fit, frame_s: float, places: Callable[[int, Floats], Floats], ra
     for i, one in enumerate(contacts):
         for two in contacts[i + 1 :]:
             shared = set(one.balls) & set(two.balls)
-            if two.t_s - one.t_s > WITHIN * frame_s or len(shared) != 1:
+            if two.t_s - one.t_s > (EARLY if _uncaused(fit, one) else WITHIN) * frame_s or len(shared) != 1:
                 continue
             m = shared.pop()
             ends = [next(b for b in k.balls if b != m) for k in (one, two)]
@@ -50,15 +50,21 @@ def approaches(fit: Fit, frame_s: float, radius: float) -> list[Trial]:
         m = strike.balls[0]
         if m not in fit.paths or not fit.paths[m].resting:
             continue
-        for i, kink in enumerate(fit.kinks):
-            first = all(fit.paths[b].resting and fit.kinks_of(b)[0] == i for b in kink.balls)
+        for kink in fit.kinks:
             near = -EARLY * frame_s < kink.t_s - strike.t_s < NEAR_BY * frame_s
-            if kink.kind not in ("contact", "free") or kink.crowd or m in kink.balls or not first or not near:
+            if kink.kind not in ("contact", "free") or kink.crowd or m in kink.balls or not near:
+                continue
+            if not _uncaused(fit, kink):
                 continue
             for b in kink.balls:
                 instead = (kink,) if kink.kind == "free" else ()
                 out.append(Trial(_contact(m, b, kink.t_s), replaced=(strike, kink), change=_approach(strike, kink, b, radius), instead=instead, name=f"approach{m}-{b}"))  # fmt: skip
     return out
+
+
+def _uncaused(fit: Fit, kink: Kink) -> bool:
+    """Whether all balls of a kink lay at rest before it, so that nothing can have brought it about."""
+    return all(fit.paths[b].resting and fit.kinks[fit.kinks_of(b)[0]] is kink for b in kink.balls)
 
 
 def _contact(a: int, b: int, t_s: float) -> Kink:

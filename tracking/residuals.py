@@ -13,7 +13,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from tracking.motion import Flight, fly
+from tracking.motion import fly
+from tracking.normal import Normal, System
 from tracking.observations import Floats
 
 TAILS = 5.0  # degrees of freedom of the looks' errors
@@ -24,7 +25,8 @@ DIAMETER = 6e-4  # metres, how well two centres are a diameter apart at a contac
 NOSE = 1.2e-3  # metres, how well the nose lines are known
 SHARED = 100.0  # m/s, looseness of the momentum of a push that more than two balls share
 RESTITUTION = 0.96  # of two balls (0.92 worn … 1 ideal)
-CUSHION = 0.75
+CUSHION, ALONG = 0.75, 0.9  # of its speed into a cushion, and along it, that a ball keeps
+ANY_SPEED, AT_REST = 20.0, 1e-4  # m/s, how fast a ball may be, and one at rest
 
 Ints = npt.NDArray[np.intp]
 KinkKind = Literal["strike", "contact", "rail", "jaw", "free"]
@@ -137,6 +139,41 @@ class Problem:
         self.tails = GAUSSIAN  # nearly Gaussian at first: from a poor guess the looks must pull
         self.rest_arcs = np.array([self.first[b] for b, path in paths.items() if path.resting], dtype=int)
         self.begun_arcs = np.array([self.first[b] for b, path in paths.items() if not path.resting], dtype=int)
+        self.root, self.plain = _roots(self.cov)
+        kind = self.kind[self.sides[:, 0]]
+        contact, rail = kind == "contact", kind == "rail"
+        self.through = np.where(contact, 1.0, np.where(rail, 0.6, 0.0))
+        self.spin_loose = np.where(contact, ((0.03,), (0.01,)), np.where(rail, ((0.2,), (0.03,)), ((0.35,), (0.05,))))
+        self.centre, self.firmness = self._held()
+        self._lay_out()
+
+    def _held(self) -> tuple[Floats, Floats]:
+        """(size,) what the unknowns are drawn to before any look, and how firmly (one over the variance)."""
+        centre, firm = np.zeros(self.size), np.zeros(self.size)
+        motion = 6 * np.arange(self.n_arcs)[:, None] + np.arange(2, 6)
+        firm[motion] = 1 / ANY_SPEED**2
+        firm[motion[self.rest_arcs]] += 1 / AT_REST**2
+        kinks = slice(6 * self.n_arcs, 6 * self.n_arcs + self.n_kinks)
+        centre[kinks], firm[kinks] = self.times0, 1 / self.loose_s**2
+        slide, roll, slide_loose, roll_loose = self.prior
+        centre[-2:], firm[-2:] = (slide, roll), (1 / slide_loose**2, 1 / roll_loose**2)
+        return centre, firm
+
+    def _lay_out(self) -> None:
+        """Which unknowns meet in which kind of equation: the same in every step."""
+        k, before, after = self.sides[:, 0], self.sides[:, 1], self.sides[:, 2]
+        sides = np.concatenate(
+            [self._columns(before), 6 * self.n_arcs + k[:, None], 6 * after[:, None] + np.arange(6)], axis=1
+        )
+        a, b = self.contact_sides[:, 0], self.contact_sides[:, 1]
+        groups = [
+            self._columns(np.arange(self.n_arcs)),
+            sides,
+            np.concatenate([sides[a], sides[b]], axis=1),
+            sides[self.wall_sides],
+            6 * self.begun_arcs[:, None] + np.arange(2, 6),
+        ]
+        self.normal = Normal(self.size, 2, groups)
 
     # -- pieces --------------------------------------------------------------------------------------------------
     def unpack(self, x: Floats) -> tuple[Floats, Floats, float, float]:
@@ -177,40 +214,51 @@ class Problem:
                         x[a + i], x[a + k] = mid - 1e-5, mid + 1e-5
 
     # -- residuals -----------------------------------------------------------------------------------------------
-    def evaluate(self, x: Floats, derive: bool = True) -> tuple[float, Floats, Floats]:
-        """Cost, normal matrix (size, size) and gradient (size,) at ``x``."""
+    def evaluate(self, x: Floats) -> tuple[float, System]:
+        """Cost and normal equations at ``x``."""
         arcs, times, slide, roll = self.unpack(x)
-        n = self.size + 1
-        h, g = np.zeros((n, n)), np.zeros(n)
-        cost = 0.0
-        # looks
         which = self.arc_of(times)
-        flight = fly(arcs[which], self.t - self._starts(which, times), slide, roll, where_only=True)
-        cov = self.cov
-        if self.exposure > 0 and self.n_kinks:
-            cov = cov + self._straddle(times)[:, None, None] * np.eye(2)
-        inv = np.linalg.inv(cov)
-        res = flight.x - self.z
-        pull = np.einsum("nij,nj->ni", inv, res)
-        m2 = np.einsum("ni,ni->n", pull, res)
-        self.m2 = m2
-        tails = np.full(len(m2), self.tails)
-        tails[self.firm] = max(self.tails, FIRM_TAILS)
-        weight = (tails + 2) / (tails + m2)
-        cost += float(((tails + 2) * np.log1p(m2 / tails)).sum()) + float(np.log(np.linalg.det(cov) / 1e-12).sum())
-        if derive and len(self.t):
-            left = np.einsum("nij,nik->njk", inv, flight.dx) * weight[:, None, None]
-            blocks = np.einsum("nji,njk->nik", flight.dx, left)
-            grads = np.einsum("nij,ni->nj", flight.dx, pull * weight[:, None])
-            order = np.argsort(which, kind="stable")
-            used, begin = np.unique(which[order], return_index=True)
-            self._scatter(
-                h, g, self._columns(used), np.add.reduceat(blocks[order], begin), np.add.reduceat(grads[order], begin)
-            )
+        cost = self._seen(which, arcs[which], self.t - self._starts(which, times), slide, roll, times)
         if len(self.sides):
-            cost += self._joints(arcs, times, slide, roll, h, g)
-        cost += self._priors(x, arcs, times, slide, roll, h, g)
-        return cost, h[:-1, :-1], g[:-1]
+            cost += self._joints(arcs, times, slide, roll)
+        cost += self._priors(x, arcs)
+        return cost, self.normal.taken()
+
+    def _seen(self, which: Ints, arcs: Floats, tau: Floats, slide: float, roll: float, times: Floats) -> float:
+        """The looks' part. Residuals are whitened, weighted by Student's t, and squared arc by arc."""
+        n = len(self.t)
+        if not n:
+            self.m2 = np.zeros(0)
+            return 0.0
+        root, plain = self.root, self.plain
+        if self.exposure > 0 and self.n_kinks:
+            wide = self._straddle(times)
+            rows = np.flatnonzero(wide)
+            if len(rows):
+                root, plain = root.copy(), plain.copy()
+                root[:, rows], plain[rows] = _roots(self.cov[rows] + wide[rows, None, None] * np.eye(2))
+        flight = fly(arcs, tau, slide, roll, where_only=True)
+        d = flight.slopes
+        off_x, off_y = flight.state - self.z.T
+        white = np.empty((10, 2, n))
+        white[9, 0] = root[0] * off_x + root[1] * off_y
+        white[9, 1] = root[2] * off_y
+        m2 = white[9, 0] ** 2 + white[9, 1] ** 2
+        self.m2 = m2
+        tails = np.full(n, self.tails)
+        tails[self.firm] = max(self.tails, FIRM_TAILS)
+        pull = np.sqrt((tails + 2) / (tails + m2))
+        np.multiply(d[0], root[0], out=white[:9, 0])
+        white[:9, 0] += root[1] * d[1]
+        np.multiply(d[1], root[2], out=white[:9, 1])
+        white *= pull
+        blocks = np.zeros((self.n_arcs, 10, 10))
+        bounds = np.flatnonzero(np.diff(which, prepend=-1, append=self.n_arcs))
+        for begin, end in itertools.pairwise(bounds):  # looks stand ball by ball in the order of time, as arcs do
+            part = white[:, :, begin:end].reshape(10, -1)
+            blocks[which[begin]] = part @ part.T
+        self.normal.add(0, blocks[:, :9, :9], blocks[:, :9, 9])
+        return float(((tails + 2) * np.log1p(m2 / tails)).sum()) + float(plain.sum())
 
     def _straddle(self, times: Floats) -> Floats:
         """(n,) variance added to looks whose exposure an impact falls into: the mean place is on neither arc."""
@@ -227,165 +275,133 @@ class Problem:
                     out[s.start + np.flatnonzero(near)] += (0.5 * size * part**2 / max(self.exposure, 1e-6)) ** 2
         return out
 
-    def _scatter(self, h: Floats, g: Floats, columns: Ints, blocks: Floats, grads: Floats) -> None:
-        np.add.at(h, (columns[:, :, None], columns[:, None, :]), blocks)
-        np.add.at(g, columns, grads)
-
-    def _add(self, h: Floats, g: Floats, columns: Ints, res: Floats, jac: Floats, sigma: Floats) -> float:
-        """Residuals (n, q) with derivatives (n, q, c) and sigmas (n, q)."""
+    def _add(self, group: int, res: Floats, jac: Floats, sigma: Floats) -> float:
+        """Residuals (q, n) with derivatives (q, c, n) and sigmas (q, n)."""
         r = res / sigma
-        j = jac / sigma[:, :, None]
-        self._scatter(h, g, columns, np.einsum("nqi,nqj->nij", j, j), np.einsum("nqi,nq->ni", j, r))
-        return float((r**2).sum())
+        j = np.ascontiguousarray((jac / sigma[:, None]).transpose(2, 1, 0))  # (n, c, q)
+        self.normal.add(group, j @ j.transpose(0, 2, 1), (j @ r.T[:, :, None])[:, :, 0])
+        return float(np.vdot(r, r))
 
-    def _joints(self, arcs: Floats, times: Floats, slide: float, roll: float, h: Floats, g: Floats) -> float:
+    def _joints(self, arcs: Floats, times: Floats, slide: float, roll: float) -> float:
+        """What holds where arcs meet. A side's columns: 9 of the arc before (`_columns`), the kink's time, 6 of the arc after."""
         k, before, after = self.sides[:, 0], self.sides[:, 1], self.sides[:, 2]
-        end: Flight = fly(arcs[before], times[k] - self._starts(before, times), slide, roll)
+        flight = fly(arcs[before], times[k] - self._starts(before, times), slide, roll)
         n = len(k)
-        columns = np.concatenate(
-            [self._columns(before), 6 * self.n_arcs + k[:, None], 6 * after[:, None] + np.arange(6)], axis=1
-        )
-        p2, v2, r2 = arcs[after, :2], arcs[after, 2:4], arcs[after, 4:]
-
-        def widen(d: Floats) -> Floats:
-            """Derivatives of an end state by the side's 16 columns."""
-            return np.concatenate([d, -d[:, :, 6:7], np.zeros((n, 2, 6))], axis=2)
-
-        dx, dv, dr = widen(end.dx), widen(end.dv), widen(end.dr)
-        dp2, dv2, dr2 = np.zeros((n, 2, 16)), np.zeros((n, 2, 16)), np.zeros((n, 2, 16))
-        dp2[:, 0, 10] = dp2[:, 1, 11] = dv2[:, 0, 12] = dv2[:, 1, 13] = dr2[:, 0, 14] = dr2[:, 1, 15] = 1.0
-        cost = self._add(h, g, columns, end.x - p2, dx - dp2, np.full((n, 2), JOIN))
+        end = flight.state
+        ends = np.zeros((6, 16, n))
+        ends[:, :9] = flight.slopes
+        ends[:, 9] = -flight.slopes[:, 6]
+        then = arcs[after].T
         # spin: r = (5 v + 2 w) / 7, and w goes through a contact (nearly) and a cushion (partly)
-        speed = np.hypot(end.v[:, 0], end.v[:, 1]) + np.hypot(v2[:, 0], v2[:, 1])
-        kind = self.kind[k]
-        contact = kind == "contact"
-        through = np.where(contact, 1.0, np.where(kind == "rail", 0.6, 0.0))[:, None]
-        loose = np.where(
-            contact, 0.03 * speed + 0.01, np.where(kind == "rail", 0.2 * speed + 0.03, 0.35 * speed + 0.05)
-        )
-        res = r2 - 5 / 7 * v2 - through * (end.r - 5 / 7 * end.v)
-        jac = dr2 - 5 / 7 * dv2 - through[:, :, None] * (dr - 5 / 7 * dv)
-        cost += (
-            self._add(h, g, columns, res, jac, np.repeat(loose[:, None], 2, axis=1))
-            + 4 * float(np.log(loose / 0.05).sum()) / 2
-        )
+        speed = np.hypot(end[2], end[3]) + np.hypot(then[2], then[3])
+        loose = self.spin_loose[0] * speed + self.spin_loose[1]
+        res = np.empty((4, n))
+        res[:2] = end[:2] - then[:2]
+        res[2:] = then[4:] - 5 / 7 * then[2:4] - self.through * (end[4:] - 5 / 7 * end[2:4])
+        jac = np.zeros((4, 16, n))
+        jac[:2] = ends[:2]
+        jac[0, 10] -= 1.0
+        jac[1, 11] -= 1.0
+        jac[2:] = -self.through * (ends[4:] - 5 / 7 * ends[2:4])
+        jac[2, 12] -= 5 / 7
+        jac[3, 13] -= 5 / 7
+        jac[2, 14] += 1.0
+        jac[3, 15] += 1.0
+        sigma = np.empty((4, n))
+        sigma[:2], sigma[2:] = JOIN, loose
+        cost = self._add(1, res, jac, sigma) + 2 * float(np.log(loose / 0.05).sum())
         if len(self.contact_sides):
-            cost += self._contacts(end, columns, (p2, v2), (dv, dp2, dv2), h, g)
+            cost += self._contacts(end, ends, then)
         if len(self.wall_sides):
-            cost += self._walls(end, columns, (p2, v2), (dv, dp2, dv2), h, g)
+            cost += self._walls(end, ends, then)
         return cost
 
-    def _contacts(
-        self,
-        end: Flight,
-        columns: Ints,
-        after: tuple[Floats, Floats],
-        derivs: tuple[Floats, Floats, Floats],
-        h: Floats,
-        g: Floats,
-    ) -> float:
+    def _contacts(self, end: Floats, ends: Floats, then: Floats) -> float:
+        """Contacts of two balls: a diameter apart, momentum kept, the push along the line of centres, and how fast they part."""
         a, b = self.contact_sides[:, 0], self.contact_sides[:, 1]
-        (p2, v2), (dv, dp2, dv2) = after, derivs
         n = len(a)
-        cols = np.concatenate([columns[a], columns[b]], axis=1)
-        zero = np.zeros((n, 2, 16))
-
-        def left(d: Floats) -> Floats:
-            return np.concatenate([d[a], zero], axis=2)
-
-        def right(d: Floats) -> Floats:
-            return np.concatenate([zero, d[b]], axis=2)
-
-        line = p2[b] - p2[a]
-        dline = right(dp2) - left(dp2)
-        length = np.maximum(np.hypot(line[:, 0], line[:, 1]), 1e-6)
-        axis = line / length[:, None]
-        side = np.stack([-axis[:, 1], axis[:, 0]], axis=1)
-        dlength = np.einsum("ni,nij->nj", axis, dline)
-        dangle = np.einsum("ni,nij->nj", side, dline) / length[:, None]  # axis turns toward side
-        va, vb, va2, vb2 = end.v[a], end.v[b], v2[a], v2[b]
-        dva, dvb, dva2, dvb2 = left(dv), right(dv), left(dv2), right(dv2)
-        kept = va2 + vb2 - va - vb
-        dkept = dva2 + dvb2 - dva - dvb
-        push = 0.5 * ((vb2 - vb) - (va2 - va))
-        dpush = 0.5 * ((dvb2 - dvb) - (dva2 - dva))
-        across = np.einsum("ni,ni->n", side, push)
-        dacross = np.einsum("ni,nij->nj", side, dpush) - np.einsum("ni,ni->n", axis, push)[:, None] * dangle
-        apart = np.einsum("ni,ni->n", axis, vb2 - va2 + RESTITUTION * (vb - va))
-        dapart = np.einsum("ni,nij->nj", axis, dvb2 - dva2 + RESTITUTION * (dvb - dva))
-        dapart += np.einsum("ni,ni->n", side, vb2 - va2 + RESTITUTION * (vb - va))[:, None] * dangle
-        size = np.hypot(push[:, 0], push[:, 1])
-        res = np.stack([length - 2 * self.radius, kept[:, 0], kept[:, 1], across, apart], axis=1)
-        jac = np.stack([dlength, dkept[:, 0], dkept[:, 1], dacross, dapart], axis=1)
+        line = then[:2, b] - then[:2, a]
+        length = np.maximum(np.hypot(line[0], line[1]), 1e-6)
+        ax, ay = line / length
+        sx, sy = -ay, ax  # across the line
+        before_a, before_b = end[2:4, a], end[2:4, b]
+        after_a, after_b = then[2:4, a], then[2:4, b]
+        push = 0.5 * ((after_b - before_b) - (after_a - before_a))
+        parting = after_b - after_a + RESTITUTION * (before_b - before_a)
+        along = ax * push[0] + ay * push[1]
+        across = sx * push[0] + sy * push[1]
+        aside = sx * parting[0] + sy * parting[1]
+        res = np.empty((5, n))
+        res[0] = length - 2 * self.radius
+        res[1:3] = after_a + after_b - before_a - before_b
+        res[3], res[4] = across, ax * parting[0] + ay * parting[1]
+        jac = np.zeros((5, 32, n))
+        for half, sign, side in ((jac[:, :16], -1.0, a), (jac[:, 16:], 1.0, b)):
+            ex, ey = ends[2:4, :, side]
+            half[0, 10], half[0, 11] = sign * ax, sign * ay
+            half[1], half[2] = -ex, -ey
+            half[1, 12] += 1.0
+            half[2, 13] += 1.0
+            half[3] = -0.5 * sign * (sx * ex + sy * ey)
+            half[4] = RESTITUTION * sign * (ax * ex + ay * ey)
+            half[3, 12] += 0.5 * sign * sx
+            half[3, 13] += 0.5 * sign * sy
+            half[4, 12] += sign * ax
+            half[4, 13] += sign * ay
+            # the line turns as the balls' places shift across it
+            for row, lever in ((3, -along / length), (4, aside / length)):
+                half[row, 10] += sign * lever * sx
+                half[row, 11] += sign * lever * sy
+        size = np.hypot(push[0], push[1])
         loose = 0.02 * size + 0.008
-        sigma = np.stack([np.full(n, DIAMETER), loose, loose, 0.04 * size + 0.008, 0.08 * size + 0.012], axis=1)
-        sigma[self.shared, 1:] = SHARED
-        return self._add(h, g, cols, res, jac, sigma) + 2 * float(np.log(sigma[~self.shared, 1:] / 0.02).sum())
+        sigma = np.stack([np.full(n, DIAMETER), loose, loose, 0.04 * size + 0.008, 0.08 * size + 0.012])
+        sigma[1:, self.shared] = SHARED
+        return self._add(2, res, jac, sigma) + 2 * float(np.log(sigma[1:, ~self.shared] / 0.02).sum())
 
-    def _walls(
-        self,
-        end: Flight,
-        columns: Ints,
-        after: tuple[Floats, Floats],
-        derivs: tuple[Floats, Floats, Floats],
-        h: Floats,
-        g: Floats,
-    ) -> float:
+    def _walls(self, end: Floats, ends: Floats, then: Floats) -> float:
+        """Cushions: the ball a radius from the nose line, and how it comes back."""
         s = self.wall_sides
-        (p2, v2), (dv, dp2, dv2) = after, derivs
         n = len(s)
         i = np.arange(n)
         axis = self.walls[:, 0].astype(int)
         other = 1 - axis
-        place = p2[s, axis] - self.walls[:, 1]
-        inward = np.abs(end.v[s, axis])
-        along = np.abs(end.v[s, other])
-        back = v2[s, axis] + CUSHION * end.v[s, axis]
-        slip = v2[s, other] - 0.9 * end.v[s, other]
+        inward = np.abs(end[2 + axis, s])
+        along = np.abs(end[2 + other, s])
+        res = np.stack(
+            [
+                then[axis, s] - self.walls[:, 1],
+                then[2 + axis, s] + CUSHION * end[2 + axis, s],
+                then[2 + other, s] - ALONG * end[2 + other, s],
+            ]
+        )
+        jac = np.zeros((3, 16, n))
+        jac[0, 10 + axis, i] = 1.0
+        jac[1] = CUSHION * ends[2 + axis, :, s].T
+        jac[1, 12 + axis, i] += 1.0
+        jac[2] = -ALONG * ends[2 + other, :, s].T
+        jac[2, 12 + other, i] += 1.0
+        sigma = np.stack([np.full(n, NOSE), 0.2 * inward + 0.02, 0.12 * along + 0.2 * inward + 0.02])
+        return self._add(3, res, jac, sigma) + 2 * float(np.log(sigma[1:] / 0.05).sum())
 
-        def d(block: Floats, ax: Ints) -> Floats:
-            return np.asarray(block[s][i, ax])
-
-        jac = np.stack([d(dp2, axis), d(dv2, axis) + CUSHION * d(dv, axis), d(dv2, other) - 0.9 * d(dv, other)], axis=1)
-        sigma = np.stack([np.full(n, NOSE), 0.2 * inward + 0.02, 0.12 * along + 0.2 * inward + 0.02], axis=1)
-        res = np.stack([place, back, slip], axis=1)
-        return self._add(h, g, columns[s], res, jac, sigma) + 2 * float(np.log(sigma[:, 1:] / 0.05).sum())
-
-    def _priors(self, x: Floats, arcs: Floats, times: Floats, slide: float, roll: float, h: Floats, g: Floats) -> float:
-        cost = 0.0
-        diag = np.zeros(self.size)
-        grad = np.zeros(self.size)
-
-        def add(index: Ints, value: Floats, sigma: float | Floats) -> None:
-            nonlocal cost
-            w = 1 / np.square(np.broadcast_to(sigma, value.shape))
-            np.add.at(diag, index, w)
-            np.add.at(grad, index, value * w)
-            cost += float((value**2 * w).sum())
-
-        for group, loose in ((self.rest_arcs, 1e-4),):
-            if len(group):
-                index = (6 * group[:, None] + np.arange(2, 6)).ravel()
-                add(index, x[index], loose)
-        every = (6 * np.arange(self.n_arcs)[:, None] + np.arange(2, 6)).ravel()
-        add(every, x[every], 20.0)
-        base = 6 * self.n_arcs
-        if self.n_kinks:
-            add(base + np.arange(self.n_kinks), times - self.times0, self.loose_s)
-        s0, d0, s_loose, d_loose = self.prior
-        add(np.array([self.size - 2]), np.array([slide - s0]), s_loose)
-        add(np.array([self.size - 1]), np.array([roll - d0]), d_loose)
-        i = np.arange(self.size)
-        h[i, i] += diag
-        g[:-1] += grad
+    def _priors(self, x: Floats, arcs: Floats) -> float:
+        off = x - self.centre
+        self.normal.add_diagonal(self.firmness, off * self.firmness)
+        cost = float(np.vdot(off, off * self.firmness))
         if len(self.begun_arcs):
-            a = self.begun_arcs
-            v, r = arcs[a, 2:4], arcs[a, 4:]
-            wide = 0.15 * np.hypot(v[:, 0], v[:, 1]) + 0.05
-            jac = np.zeros((len(a), 2, 4))
-            jac[:, 0, 0] = jac[:, 1, 1] = -0.95
-            jac[:, 0, 2] = jac[:, 1, 3] = 1.0
-            cost += self._add(
-                h, g, 6 * a[:, None] + np.arange(2, 6), r - 0.95 * v, jac, np.repeat(wide[:, None], 2, axis=1)
-            )
+            begun = arcs[self.begun_arcs].T
+            wide = 0.15 * np.hypot(begun[2], begun[3]) + 0.05
+            jac = np.zeros((2, 4, len(wide)))
+            jac[0, 0] = jac[1, 1] = -0.95
+            jac[0, 2] = jac[1, 3] = 1.0
+            cost += self._add(4, begun[4:] - 0.95 * begun[2:4], jac, np.stack([wide, wide]))
         return cost
+
+
+def _roots(cov: Floats) -> tuple[Floats, Floats]:
+    """(3, n) upper root of the inverse of covariances (n, 2, 2), which whitens a residual, and (n,) the logarithms of their determinants,
+    1e-12 m^4 being 0."""
+    a, b, c = cov[:, 0, 0], 0.5 * (cov[:, 0, 1] + cov[:, 1, 0]), cov[:, 1, 1]
+    det = a * c - b * b
+    first = np.sqrt(c / det)
+    # inverse = [[c, -b], [-b, a]] / det; its root R = [[r0, r1], [0, r2]] with inverse = R' R
+    return np.stack([first, -b / det / first, 1 / np.sqrt(c)]), np.asarray(np.log(det / 1e-12))

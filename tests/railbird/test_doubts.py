@@ -24,6 +24,7 @@ LIES = {"0": [0.6, 1.1], "3": [0.6, 1.9], "5": [0.3, 2.0]}
         ([HIT], LAY, LIES | {"5": [0.3, 2.1]}, {0, 3, 5}, 5),  # lies elsewhere, nothing told
         ([HIT], LAY, LIES | {"3": [0.6, 2.502]}, {0, 3, 5}, 3),  # came to lie within a centimetre of the foot cushion
         ([HIT], LAY | {"3": [0.04, 1.2]}, LIES, {0, 3, 5}, 3),  # lay as near to the left one, and was moved
+        ([HIT], LAY | {"3": [0.04, 1.2]}, LIES | {"3": [0.0402, 1.2]}, {0, 3, 5}, 3),  # and may have come back from it
         ([HIT], LAY | {"5": [0.04, 2.0]}, LIES | {"5": [0.04, 2.0]}, {0, 3, 5}, None),  # lies there all the while
         ([HIT], LAY, {}, {0, 3, 5}, None),  # nobody says where balls lie
         ([], LAY, {}, {0, 3, 5}, None),  # nothing was hit: a foul in any case

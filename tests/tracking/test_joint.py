@@ -37,7 +37,7 @@ def test_gradient_is_the_slope_of_the_cost() -> None:
     problem = Problem(paths, kinks, 0.0, (2.0, 0.05, 0.5, 0.03), R)
     problem.tails = 5.0
     x = problem.x + np.random.default_rng(3).normal(0, 1e-3, problem.size)
-    _, _, g = problem.evaluate(x)
+    g = problem.evaluate(x)[1].gradient
     # sigmas that follow the speeds are held by the step, so only what they do not touch is compared: places, times and frictions
     for i in [*range(2), *range(12, 14)]:
         step = np.zeros(problem.size)

@@ -54,6 +54,8 @@ def test_derivatives(column: int) -> None:
         return fly(b, t, slide, roll)
 
     up, down, here = moved(step), moved(-step), fly(a, tau, 2.0, 0.1)
-    for name, derivative in (("x", here.dx), ("v", here.dv), ("r", here.dr)):
-        numeric = (getattr(up, name) - getattr(down, name)) / (2 * step)
-        np.testing.assert_allclose(derivative[:, :, column], numeric, atol=5e-7)
+    numeric = (up.state - down.state) / (2 * step)
+    np.testing.assert_allclose(here.slopes[:, column], numeric, atol=5e-7)
+    where = fly(a, tau, 2.0, 0.1, where_only=True)
+    np.testing.assert_array_equal(where.slopes, here.slopes[:2])
+    np.testing.assert_array_equal(where.state, here.state[:2])
