@@ -8,6 +8,7 @@ from typing import Any
 
 from calibration.table import RAILS, Table
 
+NUMBER_SURE = 0.995
 UNSEEN_AT_RAIL = 0.2  # probability that a ball of which too little was seen met a rail in a shot without any other
 ELSEWHERE_M = 0.005  # metres between a ball's places before and after a shot that are no noise: a rail at 7 mm was missed once, for sure
 AT_CUSHION_M = (
@@ -29,6 +30,27 @@ def decisive(shot: Mapping[str, Any]) -> set[int]:
     said = sorted((e for e in shot["events"] if e.get("p", 1.0) >= 0.5), key=lambda e: float(e["t_s"]))
     met = [ball for e in said if e["kind"] == "contact" and 0 in e["balls"] for ball in e["balls"] if ball]
     return {*met[:2], *(e["ball"] for e in said if e["kind"] in ("pocket", "off-table") and e["ball"])}
+
+
+def mistaken_for(shot: Mapping[str, Any], ball: int, among: Collection[int] | None = None) -> int | None:
+    """The ball that one of uncertain number may really be: the one whose own number is the least certain.
+
+    Parameters
+    ----------
+    shot : of match.json.
+    ball : number as told.
+    among : balls on the table; all that the shot knows of where not given.
+
+    Returns
+    -------
+    ``None`` where the number is sure, or there is no other such ball.
+    """
+    known = {int(b): float(p) for b, p in (shot.get("identity_p") or {}).items()}
+    if known.get(ball, 1.0) >= NUMBER_SURE:
+        return None
+    on = set(known) if among is None else set(among)
+    others = [b for b, p in known.items() if b not in (0, ball) and p < NUMBER_SURE and b in on]
+    return min(others, key=lambda b: known[b], default=None)
 
 
 def rail_unseen(

@@ -12,7 +12,7 @@ from calibration.errors import InputError
 from calibration.table import Table
 from railbird import result
 from railbird.calls import Calls, put_calls, read_calls
-from railbird.doubts import decisive, mentioned, rail_unseen
+from railbird.doubts import NUMBER_SURE, decisive, mentioned, mistaken_for, rail_unseen
 from railbird.games import BALLS
 from railbird.validation import LANGUAGES
 from referee.announce import hinge_text
@@ -44,7 +44,6 @@ OTHER_READINGS = ("balls_alt", "ball_alt")
 STRING_MARGIN_M = 0.012
 #: A stroke at an object ball, or a cue ball that nobody saw struck, is as likely a mix-up of two balls' numbers.
 STRUCK_OBJECT_BALL = 0.5
-NUMBER_SURE = 0.995
 RACK_REACH_M = 0.36  # from the foot spot to the farthest ball of a full triangle, with room
 
 
@@ -236,12 +235,7 @@ class Fold:
 
     def _mistaken_for(self, shot: Mapping[str, Any], ball: int) -> int | None:
         """The ball that an uncertain one may really be: the one whose own number is the least certain."""
-        known = {int(b): float(p) for b, p in (shot.get("identity_p") or {}).items()}
-        if known.get(ball, 1.0) >= NUMBER_SURE:
-            return None
-        on = self.referee.state.on_table if not shot.get("ruling") else set(known)
-        others = [b for b, p in known.items() if b not in (0, ball) and p < NUMBER_SURE and b in on]
-        return min(others, key=lambda b: known[b], default=None)
+        return mistaken_for(shot, ball, self.referee.state.on_table if not shot.get("ruling") else None)
 
     def _other_numbers(self, shot: Mapping[str, Any], event: Mapping[str, Any], ball: int) -> dict[str, Any]:
         """Another reading of which ball an event is about, for the referee to weigh; empty where the number is sure."""

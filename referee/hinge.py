@@ -6,7 +6,7 @@ from referee.facts import Played, ShotFacts
 from referee.ruling import Hinge
 from referee.state import State
 from referee.terms import Foul
-from tracking.events import Contact
+from tracking.events import Contact, Pocketed
 
 
 def _hinge(reason: str, message: str = "", **values: object) -> Hinge:
@@ -40,6 +40,10 @@ def hangs_on(
         balls = sorted((mine.pocketed_balls | mine.off) ^ (other.pocketed_balls | other.off)) or sorted(
             mine.pocketed_balls | mine.off
         )
+        mine_only, others_only = mine.pocketed_balls - other.pocketed_balls, other.pocketed_balls - mine.pocketed_balls
+        told = {event.ball for event in shot.events if isinstance(event, Pocketed)}
+        if mine.off == other.off and len(mine_only) == len(others_only) == 1 and not mine_only | others_only <= told:
+            return _hinge("pocketed", "pocketed-number", one=min(mine_only), other=min(others_only))
         return _hinge("pocketed", balls=", ".join(map(str, balls)))
     if mine.pocketed != other.pocketed:
         return _hinge("pocket")
@@ -47,8 +51,8 @@ def hangs_on(
         fouls = sorted({f.value for f in my_entered} ^ {f.value for f in other_entered})
         return _hinge("entered-foul", fouls=", ".join(fouls))
     if mine.railed != other.railed or mine.touches != other.touches:
-        balls = sorted(mine.railed ^ other.railed)
-        return _hinge("rail", balls=", ".join(map(str, balls)))
+        balls = sorted((mine.railed ^ other.railed) - {0})
+        return _hinge("rail", "rail" if balls else "rail-any", balls=", ".join(map(str, balls)))
     if my_shot.call != other_shot.call:
         return _hinge("call-unknown")
     if (mine.first_in_kitchen, mine.stayed_in_kitchen) != (other.first_in_kitchen, other.stayed_in_kitchen):

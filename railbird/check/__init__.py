@@ -74,13 +74,13 @@ def check_match(
 ) -> dict[str, Any]:
     """The same from a match that was analysed already; :func:`run` says what the rest means.
 
-    Files: ``check.html`` (self-contained), ``check.png`` (one page to send), ``slow.mp4``, ``check.json``.
+    Files: ``check.html`` (self-contained), ``check.png`` and ``check.pdf`` (one page to send), ``slow.mp4``, ``check.json``.
     """
-    from railbird.check.diagram import draw
+    from railbird.check.diagram import NARROW, draw
     from railbird.check.limits import cannot_show, hidden_balls, sight
     from railbird.check.page import document, page, reruled
     from railbird.check.pictures import look, slow_motion, stills
-    from railbird.check.question import examine, shot_near, which_question
+    from railbird.check.question import examine, shot_near, sole_contact, which_question
     from railbird.check.sheet import sheet
     from railbird.drawing.course import Cameras, Course
     from railbird.overrule import read_facts
@@ -101,6 +101,9 @@ def check_match(
         given = reruled(match, i, facts)
         if given is None:
             raise InputError(f"--what-if: with these facts the rules refuse shot {match['shots'][i]['number']}")
+    shots = list(match["shots"])
+    shots[i] = sole_contact(shots[i])
+    match = {**match, "shots": shots}
     dispute = examine(match, i, at, question or which_question(match["shots"][i], at), catalogue)
     other = _other(match, i, dispute.otherwise)
     course, cameras = Course(match), Cameras(match)
@@ -109,6 +112,7 @@ def check_match(
     film = folder / "slow.mp4"
     factor = slow_motion(window, match, dispute, course, cameras, film, catalogue)
     diagram = draw(match, i, dispute, course, cameras, window.times, catalogue)
+    narrow = draw(match, i, dispute, course, cameras, window.times, catalogue, NARROW)
     seen = sight(match, i, dispute, course, cameras, window.times)
     hidden = hidden_balls(dispute, course, cameras, Table.from_json(match["table"]))
     limits = cannot_show(dispute, seen, hidden, catalogue)
@@ -121,14 +125,16 @@ def check_match(
         other=other,
         given=given,
         stills=pictures,
-        diagram=diagram,
+        diagrams=(diagram, narrow),
         slow=(film, factor),
         words=catalogue,
     )
-    html, picture, told = folder / "check.html", folder / "check.png", folder / "check.json"
+    html, told = folder / "check.html", folder / "check.json"
+    picture, paper = folder / "check.png", folder / "check.pdf"
     result.write_text(html, render_page("check.html.j2", content, script="check.js"))
-    result.write_bytes(picture, sheet(content, pictures, diagram))
-    files = [str(path) for path in (html, picture, film, told)]
+    for path, data in zip((picture, paper), sheet(content, pictures, diagram), strict=True):
+        result.write_bytes(path, data)
+    files = [str(path) for path in (html, picture, paper, film, told)]
     answer = document(match, i, dispute, limits, other, files)
     if given is not None:
         answer["what_if"] = {"facts": json.loads(json.dumps(facts)), "ruling": given[1]}

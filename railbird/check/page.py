@@ -12,7 +12,7 @@ from markupsafe import Markup
 from calibration.errors import InputError
 from railbird.check.diagram import Diagram
 from railbird.check.pictures import Still, jpeg
-from railbird.check.question import CLOSE_S, UNSEEN, Dispute
+from railbird.check.question import CLOSE_S, UNSEEN, Dispute, moved
 from railbird.overrule import corrected, cue_contacts
 from railbird.report.statistics import is_break
 from railbird.report.view import SURE, event_rows, hinge_words, next_words, sure_level, verdict
@@ -68,14 +68,15 @@ def what_ifs(match: Mapping[str, Any], i: int, dispute: Dispute, words: Words) -
     shot = match["shots"][i]
     asked: list[tuple[str, Mapping[str, Any]]] = []
     balls = list(dict.fromkeys(max(e["balls"]) for e in cue_contacts(shot)))[:3]
-    asked += [(words("check.if_first", ball=words.numeral(ball)), {"first_contact": ball}) for ball in balls]
-    asked.append((words("check.if_none"), {"first_contact": None}))
+    asked += [(words.about("check.if_first", ball), {"first_contact": ball}) for ball in balls]
+    if not moved(shot):  # no ball moves by itself
+        asked.append((words("check.if_none"), {"first_contact": None}))
     pockets = [e for e in shot["events"] if e["kind"] == "pocket"]
     if not pockets:
         asked += [(words("check.if_no_rail"), {"rail": False}), (words("check.if_rail"), {"rail": True})]
     for event in pockets[:3]:
         left = [e["ball"] for e in pockets if e is not event and e.get("p", 1.0) >= 0.5]
-        asked.append((words("check.if_not_down", ball=words.ball(event["ball"])), {"pocketed": left}))
+        asked.append((words.about("check.if_not_down", event["ball"]), {"pocketed": left}))
     asked.append((words("check.if_double"), {"observed": [*(shot.get("observed") or ()), "double-hit"]}))
     rows, seen = [], set()
     for condition, facts in asked:
@@ -127,7 +128,7 @@ def page(
     other: tuple[Row, Row] | None,
     given: tuple[Row, Row] | None,
     stills: Sequence[Still],
-    diagram: Diagram,
+    diagrams: tuple[Diagram, Diagram],
     slow: tuple[Path, float] | None,
     words: Words,
 ) -> Row:
@@ -138,6 +139,8 @@ def page(
     source = Path(str((match.get("source") or {}).get("file") or "")).name
     time = words.clock(dispute.t_s, 2)
     own = reading_row(match, match["shots"], i, ruling, words)
+    if ruling.get("needs_referee") and float(ruling.get("p", 1.0)) < 0.5:
+        own |= {"kind": "plain", "headline": words("verdict.open")}  # less likely than not: no verdict to print large
     balls = ", ".join(words.ball(b) for b in dispute.balls)
     about = words("check.about", number=shot["number"], file=source, time=time, rules=words.rules(match["rules"]))
     film = None
@@ -145,11 +148,15 @@ def page(
         data = base64.b64encode(slow[0].read_bytes()).decode()
         film = {"src": f"data:video/mp4;base64,{data}", "text": words("check.slow_text", factor=words.number(slow[1]))}
     differs = _other(match, i, dispute, ruling, other, words)
+    told = words("check.diagram_alt", text="; ".join(r.label for r in dispute.rivals) or dispute.words)
     needs = ruling.get("needs_referee")
     note = ""
-    if dispute.p < sure and differs is not None and not differs["same"]:
+    if dispute.p < sure and differs is not None and other is not None and not differs["same"]:
         close = len(dispute.rivals) > 1 and dispute.rivals[-1].t_s - dispute.rivals[0].t_s < CLOSE_S
-        note = words("check.default" if close else "check.default_open", sure=words.percent(sure))
+        key = "check.default" if close else "check.default_open"
+        if not ruling.get("enforced") and not other[1].get("enforced"):
+            key = "check.default_likely"
+        note = words(key, sure=words.percent(sure))
     elif needs:
         note = words("report.needs", reason=words.needs(str(needs.get("reason") or "")))
     return {
@@ -182,9 +189,9 @@ def page(
             for s in stills
         ],
         "film": film,
-        "diagram": Markup(
-            diagram.svg(words("check.diagram_alt", text="; ".join(r.label for r in dispute.rivals) or dispute.words))
-        ),
+        "diagrams": [
+            Markup(diagram.svg(told, name)) for diagram, name in zip(diagrams, ("wide", "narrow"), strict=True)
+        ],
         "limits": list(limits),
         "events": [
             row

@@ -204,6 +204,7 @@ def slow_motion(
     instants = [r.t_s for r in dispute.rivals] or [dispute.t_s]
     step = float(np.median(np.diff(window.times))) if len(window.times) > 1 else 1 / 30
     begin = max(window.times[0], min(instants) - max(0.06, 3 * step))
+    begin = max(t for t in window.times if t <= begin)  # with a picture of that very moment
     end = min(window.times[-1], max(instants) + max(0.06, 3 * step))
     end = max(end, begin + 1e-3)
     factor = min(SLOWEST, FILM_S / (end - begin))
@@ -233,7 +234,9 @@ def _ruler(
     """A strip of time under the picture: frames as ticks, instants as marks, now as a knob; the time in milliseconds."""
     height, width = image.shape[:2]
     strip = image[height - 58 :]
-    strip[:] = (strip * 0.25).astype(np.uint8) + np.array(WASH[::-1], np.uint8) // 2
+    wash = np.empty_like(strip)
+    wash[:] = WASH[::-1]
+    cv2.addWeighted(strip, 0.25, wash, 0.5, 0.0, dst=strip)
     left, right, y = 24, width - 170, height - 28
 
     def x(at: float) -> int:

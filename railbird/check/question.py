@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from calibration.table import Table
+from railbird.doubts import mistaken_for
 from railbird.games import QUESTIONS
 from railbird.overrule import cue_contacts
 from railbird.words import Words
@@ -20,6 +21,7 @@ SAID = 0.5
 UNSEEN = "unseen"  # the answer where the recording has none
 CLOSE_S = 0.1  # contacts further apart are told in seconds
 MOVED_M = 0.03
+NONE_ELSE = 0.995  # of a contact that nothing else can explain
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,7 @@ class Dispute:
     balls : balls to be drawn.
     otherwise : the facts of the other reading, as ``railbird overrule`` takes them; ``None`` where there is none.
     other_words : that reading as a condition ("if the 5 was first").
+    notes : what else belongs to the answer, as sentences.
     """
 
     question: str
@@ -149,10 +152,11 @@ def _first_contact(shot: Shot, table: Table, at: float, words: Words) -> Dispute
     for rival in rivals:
         if rival.ball not in {r.ball for r in one_each} and rival.p > 0.02:
             one_each.append(rival)
-    moved = _moved(shot)
-    if not one_each and ("0" not in (shot.get("start") or {}) or moved):
-        return _unseen(shot, moved, at, table, words)
-    if not one_each or (one_each[0].p < SAID and len(one_each) == 1):
+    movers = moved(shot)
+    doubtful = not one_each or (one_each[0].p < SAID and len(one_each) == 1)
+    if doubtful and (movers or (not one_each and "0" not in (shot.get("start") or {}))):
+        return _unseen(shot, movers, at, table, words)
+    if doubtful:
         none = 1.0 - (one_each[0].p if one_each else 0.0)
         place = _place(one_each[0].event if one_each else None, shot, table)
         other = {"first_contact": one_each[0].ball} if one_each else None
@@ -166,7 +170,7 @@ def _first_contact(shot: Shot, table: Table, at: float, words: Words) -> Dispute
             tuple(one_each),
             (0, *(r.ball for r in one_each)),
             other,
-            words("check.if_first", ball=words.numeral(one_each[0].ball)) if one_each else "",
+            words.about("check.if_first", one_each[0].ball) if one_each else "",
         )
     first, rest = one_each[0], one_each[1:3]
     rival: Rival | None = rest[0] if rest else None
@@ -179,34 +183,71 @@ def _first_contact(shot: Shot, table: Table, at: float, words: Words) -> Dispute
             p = first.p * (1 - rival.p) + first.p * rival.p * before(first, rival, shot)
     notes = []
     if rival is not None:
-        notes.append(_gap_note(abs(rival.t_s - first.t_s), rival.ball, words))
+        notes.append(_gap_note(rival.t_s - first.t_s, rival.ball, words))
     t = first.t_s if rival is None or abs(rival.t_s - first.t_s) > 0.1 else (first.t_s + rival.t_s) / 2
     shown = (first,) if rival is None else tuple(sorted((first, rival), key=lambda r: r.t_s))
     if rival is not None and rival.t_s - first.t_s > 0.5:
         shown = (first,)
+    otherwise: Mapping[str, Any] | None = {"first_contact": None if rival is None else rival.ball}
+    other_words = words("check.if_none") if rival is None else words.about("check.if_first", rival.ball)
+    if rival is None and (movers or p >= NONE_ELSE):
+        otherwise, other_words = None, ""  # no ball moves by itself: that nothing was hit is no reading
+    number = mistaken_for(shot, first.ball)
+    if number is not None:
+        known = float(shot["identity_p"][str(first.ball)])
+        notes.insert(0, _number_note(first.ball, number, known, words))
+        if known < p:  # which ball was hit is plain; which number it bears is not
+            otherwise, other_words = {"first_contact": number}, words.about("check.if_number", number)
+        p *= known
     return Dispute(
         "first-contact",
         str(first.ball),
-        words("check.first_ball", ball=words.numeral(first.ball)),
+        words.about("check.first_ball", first.ball),
         min(p, 0.999),
         t,
         _place(first.event, shot, table),
         shown,
         (0, *(r.ball for r in shown)),
-        {"first_contact": rival.ball if rival is not None else None},
-        words("check.if_first", ball=words.numeral(rival.ball)) if rival is not None else words("check.if_none"),
+        otherwise,
+        other_words,
         tuple(notes),
     )
 
 
 def _gap_note(gap_s: float, ball: int, words: Words) -> str:
-    """How far apart two contacts are, in the unit that one thinks in there."""
-    if gap_s < CLOSE_S:
-        return words("check.gap", ms=words.number(1e3 * gap_s, 1), ball=words.numeral(ball))
-    return words("check.gap_s", s=words.number(gap_s, 2), ball=words.numeral(ball))
+    """How much later (or earlier, where negative) another contact came, in the unit that one thinks in there."""
+    close = abs(gap_s) < CLOSE_S
+    time = (
+        words("check.ms", value=words.number(1e3 * abs(gap_s), 1))
+        if close
+        else words("report.seconds", value=words.number(abs(gap_s), 2))
+    )
+    return words.about("check.later" if gap_s >= 0 else "check.earlier", ball, time=time)
 
 
-def _moved(shot: Shot) -> list[tuple[float, int, tuple[float, float]]]:
+def _number_note(ball: int, other: int, p: float, words: Words) -> str:
+    """Which numbers the ball that was hit may bear."""
+    return words("check.number", ball=ball, other=other, p=words.percent(p))
+
+
+def sole_contact(shot: Shot) -> Shot:
+    """The shot with its one contact of the cue ball as sure as an event gets, where object balls moved and nothing else explains it.
+
+    An event's own probability tells how well one kink is explained. That the balls which moved were reached by way of this
+    contact is more than a kink can say: no ball moves by itself.
+    """
+    hits = cue_contacts(shot)
+    movers = {ball for _, ball, _ in moved(shot)}
+    movers |= {e["ball"] for e in shot["events"] if e["kind"] == "pocket" and e["ball"] and e.get("p", 1.0) >= SAID}
+    likely = [e for e in shot["events"] if e["kind"] == "contact" and e.get("p", 1.0) >= SAID]
+    told = {ball for e in likely for ball in e["balls"]}
+    if len(hits) != 1 or hits[0] not in likely or not movers or not movers <= told:
+        return shot
+    events = [{**e, "p": max(e.get("p", 1.0), NONE_ELSE)} if e is hits[0] else e for e in shot["events"]]
+    return {**shot, "events": events}
+
+
+def moved(shot: Shot) -> list[tuple[float, int, tuple[float, float]]]:
     """Object balls that were set in motion: when first seen elsewhere (seconds), number, where they had lain (metres)."""
     found = []
     for name, rows in (shot.get("paths") or {}).items():
@@ -217,10 +258,10 @@ def _moved(shot: Shot) -> list[tuple[float, int, tuple[float, float]]]:
 
 
 def _unseen(
-    shot: Shot, moved: Sequence[tuple[float, int, tuple[float, float]]], at: float, table: Table, words: Words
+    shot: Shot, movers: Sequence[tuple[float, int, tuple[float, float]]], at: float, table: Table, words: Words
 ) -> Dispute:
     """The cue ball's first contact is not in the recording, though balls moved or the cue ball was not seen: no answer."""
-    t, ball, place = moved[0] if moved else (at, 0, _place(None, shot, table))
+    t, ball, place = movers[0] if movers else (at, 0, _place(None, shot, table))
     return Dispute(
         "first-contact",
         UNSEEN,
@@ -229,7 +270,7 @@ def _unseen(
         t,
         place,
         (),
-        tuple(dict.fromkeys((0, ball, *(b for _, b, _ in moved[1:3])))),
+        tuple(dict.fromkeys((0, ball, *(b for _, b, _ in movers[1:3])))),
         None,
         "",
     )
@@ -302,7 +343,7 @@ def _pocket(shot: Shot, table: Table, at: float, words: Words) -> Dispute:
         down = [r.ball for r in said if r.event["kind"] == "pocket"]
         changed = [b for b in down if b != main.ball] if main in said else [*down, main.ball]
         otherwise = {"pocketed": changed}
-        other = words("check.if_not_down" if main in said else "check.if_down", ball=words.ball(main.ball))
+        other = words.about("check.if_not_down" if main in said else "check.if_down", main.ball)
     return Dispute(
         "pocket",
         answer,

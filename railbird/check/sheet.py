@@ -1,4 +1,4 @@
-"""The one-page picture of a disputed call, to send: verdict, pictures, diagram, the other reading, limits."""
+"""The one page of a disputed call, to send or to print: verdict, pictures, diagram, the other reading, limits."""
 
 from __future__ import annotations
 
@@ -12,25 +12,46 @@ from railbird.check.diagram import Diagram
 from railbird.check.pictures import Still, as_image
 from railbird.drawing.lettering import WASH, WHITE, font, rgb, text_width
 
-WIDTH, HEIGHT = 1240, 1754  # A4 at 150 dots an inch
+WIDTH, HEIGHT = 1240, 1754  # A4 at 150 units an inch; everything on the page is laid out in these
+DOTS = 1.5  # a unit: 225 an inch, sharp on paper and in a phone's zoom
 EDGE = 70
+Colour = tuple[int, int, int]
 INK, SOFT, PAPER = rgb("#18211f"), rgb("#55605c"), rgb("#f6f4ee")
+PALE = rgb("#cfe6e0")
 TONES = {"sure": rgb("#11675b"), "likely": rgb("#7a5200"), "open": rgb("#7a5200")}
 
 
 class Page:
-    """A sheet that is written from top to bottom."""
+    """A sheet that is written from top to bottom, in units of its layout."""
 
     def __init__(self) -> None:
-        self.image = Image.new("RGB", (WIDTH, HEIGHT), PAPER)
+        self.image = Image.new("RGB", (round(WIDTH * DOTS), round(HEIGHT * DOTS)), PAPER)
         self.draw = ImageDraw.Draw(self.image)
         self.y = 0
+
+    def write(
+        self, at: tuple[float, float], text: str, size: int, fill: Colour, *, bold: bool = True, anchor: str = "la"
+    ) -> None:
+        """One line."""
+        where = (at[0] * DOTS, at[1] * DOTS)
+        self.draw.text(where, text, font=font(round(size * DOTS), bold), fill=fill, anchor=anchor)
+
+    def box(self, edges: tuple[float, float, float, float], fill: Colour, *, round_off: bool = False) -> None:
+        """A filled rectangle, or the ellipse in it."""
+        (self.draw.ellipse if round_off else self.draw.rectangle)([edge * DOTS for edge in edges], fill=fill)
+
+    def picture(self, image: Image.Image, at: tuple[float, float], size: tuple[float, float]) -> None:
+        """A picture brought to a size."""
+        dots = (round(size[0] * DOTS), round(size[1] * DOTS))
+        if image.size != dots:
+            image = image.resize(dots, Image.Resampling.LANCZOS)
+        self.image.paste(image, (round(at[0] * DOTS), round(at[1] * DOTS)))
 
     def text(
         self,
         text: str,
         size: int,
-        fill: tuple[int, int, int] = INK,
+        fill: Colour = INK,
         *,
         bold: bool = False,
         x: int = EDGE,
@@ -42,7 +63,7 @@ class Page:
         if len(rows) > lines:
             rows = [*rows[: lines - 1], rows[lines - 1].rstrip(".,;: ") + " …"]
         for row in rows:
-            self.draw.text((x, self.y), row, font=font(size, bold), fill=fill)
+            self.write((x, self.y), row, size, fill, bold=bold)
             self.y += round(size * 1.32)
 
     def head(self, text: str) -> None:
@@ -70,8 +91,8 @@ def wrap(text: str, size: int, width: int, bold: bool = False) -> list[str]:
     return [*rows, row] if row else rows
 
 
-def sheet(page: Mapping[str, Any], stills: Sequence[Still], diagram: Diagram) -> bytes:
-    """The sheet as PNG bytes; ``page`` is what the HTML page is made from."""
+def sheet(page: Mapping[str, Any], stills: Sequence[Still], diagram: Diagram) -> tuple[bytes, bytes]:
+    """The sheet as bytes of a PNG and of a PDF of one page, A4; ``page`` is what the HTML page is made from."""
     out = Page()
     t = page["t"]
     _masthead(out, page)
@@ -87,9 +108,10 @@ def sheet(page: Mapping[str, Any], stills: Sequence[Still], diagram: Diagram) ->
     out.head(t("check.frames"))
     _pictures(out, page, stills)
     out.head(t("check.diagram"))
-    picture = diagram.paint(_room(page, out.y) / diagram.height)
-    out.image.paste(picture, ((WIDTH - picture.width) // 2, out.y))
-    out.y += picture.height
+    scale = _room(page, out.y) / diagram.layout.height
+    width, height = diagram.layout.width * scale, diagram.layout.height * scale
+    out.picture(diagram.paint(scale * DOTS), ((WIDTH - width) / 2, out.y), (width, height))
+    out.y += round(height)
     if page["other"]:
         out.head(t("check.other"))
         then = t("check.same_ruling") if page["other"]["same"] else page["other"]["text"]
@@ -98,12 +120,18 @@ def sheet(page: Mapping[str, Any], stills: Sequence[Still], diagram: Diagram) ->
     for line in page["limits"] or [t("check.no_limits")]:
         if out.y > HEIGHT - 130:
             break
-        out.draw.ellipse((EDGE, out.y + 9, EDGE + 8, out.y + 17), fill=SOFT)
+        out.box((EDGE, out.y + 9, EDGE + 8, out.y + 17), SOFT, round_off=True)
         out.text(line, 20, x=EDGE + 24, width=WIDTH - 2 * EDGE - 24, lines=max(1, (HEIGHT - 90 - out.y) // 27))
         out.y += 4
-    out.draw.text((EDGE, HEIGHT - 46), page["foot"], font=font(18, False), fill=SOFT)
+    out.write((EDGE, HEIGHT - 46), page["foot"], 18, SOFT, bold=False)
+    return _bytes(out.image, "PNG"), _bytes(
+        out.image, "PDF", resolution=150 * DOTS, quality=90, title=page["title"], author="railbird"
+    )
+
+
+def _bytes(image: Image.Image, kind: str, **how: Any) -> bytes:
     data = BytesIO()
-    out.image.save(data, "PNG")
+    image.save(data, kind, **how)
     return data.getvalue()
 
 
@@ -122,17 +150,17 @@ def _masthead(out: Page, page: Mapping[str, Any]) -> None:
     size = 54
     rows = wrap(page["answer"], size, WIDTH - 2 * EDGE - 330, True)[:3]
     height = max(250, 130 + len(rows) * 66)
-    out.draw.rectangle((0, 0, WIDTH, height), fill=WASH)
-    out.draw.text((EDGE, 44), page["kicker"], font=font(21, False), fill=(207, 230, 224))
-    out.draw.text((EDGE, 78), page["question"], font=font(25), fill=(207, 230, 224))
+    out.box((0, 0, WIDTH, height), WASH)
+    out.write((EDGE, 44), page["kicker"], 21, PALE, bold=False)
+    out.write((EDGE, 78), page["question"], 25, PALE)
     for k, row in enumerate(rows):
-        out.draw.text((EDGE, 122 + 66 * k), row, font=font(size), fill=WHITE)
+        out.write((EDGE, 122 + 66 * k), row, size, WHITE)
     tone = (111, 208, 191) if page["level"] == "sure" else (241, 196, 107)
     big = 104
     while text_width(page["p"], big) > 300:
         big -= 4
-    out.draw.text((WIDTH - EDGE, 158), page["p"], font=font(big), fill=tone, anchor="rm")
-    out.draw.text((WIDTH - EDGE, 222), page["p_words"], font=font(20, False), fill=(207, 230, 224), anchor="rm")
+    out.write((WIDTH - EDGE, 158), page["p"], big, tone, anchor="rm")
+    out.write((WIDTH - EDGE, 222), page["p_words"], 20, PALE, bold=False, anchor="rm")
     out.y = height + 26
 
 
@@ -144,6 +172,6 @@ def _pictures(out: Page, page: Mapping[str, Any], stills: Sequence[Still]) -> No
     height = width * 3 // 4
     for k, (still, words) in enumerate(zip(stills, page["stills"], strict=True)):
         x = EDGE + k * (width + gap)
-        out.image.paste(as_image(still.image).resize((width, height), Image.Resampling.LANCZOS), (x, out.y))
-        out.draw.text((x, out.y + height + 8), words["label"], font=font(20), fill=INK)
+        out.picture(as_image(still.image), (x, out.y), (width, height))
+        out.write((x, out.y + height + 8), words["label"], 20, INK)
     out.y += height + 38

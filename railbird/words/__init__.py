@@ -42,6 +42,10 @@ class Words:
         """The text under ``key``, or ``otherwise``: for codes that a newer file may bring."""
         return self.texts.get(key, otherwise)
 
+    def about(self, key: str, ball: int, **values: Any) -> str:
+        """A text about one ball: ``{ball}`` as one names it, ``{numeral}`` its number, ``{the}`` the article before it."""
+        return self(key, ball=self.ball(ball), numeral=self.numeral(ball) if ball else "", the=_the(ball), **values)
+
     # -- numbers -------------------------------------------------------------------------------------------------------
     def number(self, value: float, digits: int = 0) -> str:
         """A number with the language's decimal sign and a true minus."""
@@ -134,7 +138,11 @@ class Words:
         return known.format(shot=warning.get("shot", ""), balls=warning.get("balls", ""))
 
     def event(self, event: Mapping[str, Any]) -> str:
-        """One event of ``match.json`` in words."""
+        """One event of ``match.json`` in words, as a sentence begins."""
+        text = self._event(event)
+        return text[:1].upper() + text[1:]
+
+    def _event(self, event: Mapping[str, Any]) -> str:
         match event["kind"]:
             case "contact":
                 first, second = event["balls"]

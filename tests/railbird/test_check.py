@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,14 @@ from PIL import Image
 
 from calibration.errors import InputError
 from railbird.check import check_match, pictures
-from railbird.check.diagram import ellipse
+from railbird.check.diagram import NARROW, WIDE, draw, ellipse
 from railbird.check.page import reruled, what_ifs
 from railbird.check.pictures import crop_box, decisive
-from railbird.check.question import examine, shot_near, which_question
+from railbird.check.question import examine, shot_near, sole_contact, which_question
+from railbird.drawing.course import Cameras, Course
+from railbird.drawing.lettering import text_width
 from railbird.words import words
-from tests.railbird.made import a_clip, event, ruled
+from tests.railbird.made import a_clip, close_contacts, event, ruled
 
 EN = words("en")
 CLOSE = 0.0012
@@ -108,6 +111,54 @@ def test_a_contact_that_nobody_saw_is_not_said_to_be_none() -> None:
     assert examine(match, 2, 8.3, "first-contact", EN).answer == "unseen"
 
 
+def alone(p: float) -> dict[str, Any]:
+    """The third shot with one contact, of probability ``p``, and one ball that moves."""
+    match = ruled(0.03)
+    shot = match["shots"][2]
+    shot["events"] = [
+        {**e, "p": p} if e["kind"] == "contact" else e for e in shot["events"] if e.get("balls") != [0, 5]
+    ]
+    del shot["paths"]["5"]
+    return match
+
+
+def test_no_ball_moves_by_itself() -> None:
+    """One ball moved and one contact was told: however ill its kink is explained, that nothing was hit is no reading."""
+    match = alone(0.72)
+    match["shots"][2] = sole_contact(match["shots"][2])
+    dispute = examine(match, 2, 8.3, "first-contact", EN)
+    assert (dispute.answer, dispute.otherwise) == ("2", None)
+    assert dispute.p == pytest.approx(0.995)
+
+
+def test_a_ball_that_moved_unexplained_keeps_the_contact_in_doubt() -> None:
+    match = alone(0.72)
+    match["shots"][2]["paths"]["5"] = close_contacts(0.0)["paths"]["5"]
+    assert sole_contact(match["shots"][2]) is match["shots"][2]
+    assert examine(match, 2, 8.3, "first-contact", EN).p == pytest.approx(0.72)
+
+
+def test_an_unlikely_contact_is_no_answer_where_balls_moved() -> None:
+    assert examine(alone(0.4), 2, 8.3, "first-contact", EN).answer == "unseen"
+
+
+@pytest.mark.parametrize(("known", "other"), [(0.62, 5), (0.999, None)])
+def test_the_doubt_may_be_the_number(known: float, other: int | None) -> None:
+    """What was hit is plain and which number it bears is not: the other reading is the number, not another contact."""
+    match = alone(0.995)
+    match["shots"][2]["identity_p"] = {"0": 1.0, "2": known, "5": known, "9": 0.99}
+    dispute = examine(match, 2, 8.3, "first-contact", EN)
+    assert dispute.answer == "2"
+    assert dispute.p == pytest.approx(0.995 * (known if other else 1), abs=1e-6)
+    assert dispute.otherwise == ({"first_contact": other} if other else None)
+    assert any("number on the ball" in note for note in dispute.notes) == (other is not None)
+
+
+@pytest.mark.parametrize(("gap", "says"), [(0.0012, "1.2 ms later"), (-0.0012, "1.2 ms later"), (0.25, "0.25 s later")])
+def test_the_other_contact_is_told_in_words(gap: float, says: str) -> None:
+    assert says in examine(ruled(gap), 2, 8.3, "first-contact", EN).notes[0]
+
+
 def test_what_is_said_of_a_whole_shot_holds_where_the_clip_cuts_it_off() -> None:
     match = ruled(0.03)
     match["shots"] = match["shots"][:3]
@@ -152,6 +203,9 @@ def test_other_facts_are_ruled_again(match: dict[str, Any]) -> None:
     assert rows["If the 2 was hit first"]["kind"] == "plain"
     assert rows["If the 5 was hit first"]["headline"] == "Foul: wrong ball first"
     assert rows["If the 5 was hit first"]["article"] == "WPA 2025 · 3.2"
+    assert "If there was no contact" not in rows, "two balls moved, and none does by itself"
+    still = {**match, "shots": [{**shot, "paths": {"0": shot["paths"]["0"]}} for shot in match["shots"]]}
+    rows |= {row["if"]: row for row in what_ifs(still, 2, examine(still, 2, 8.3, "first-contact", EN), EN)}
     assert rows["If there was no contact"]["kind"] == "foul"
     assert rows["If it was a double hit"]["headline"] == "Foul: double hit"
     found = reruled(match, 2, {"first_contact": 5})
@@ -173,13 +227,19 @@ def test_page_pictures_and_slow_motion(done: tuple[dict[str, Any], Path]) -> Non
         assert said in html
     assert "Too close to be sure" in html
     with Image.open(folder / "check.png") as sheet:
-        assert sheet.size == (1240, 1754)
+        assert sheet.width / sheet.height == pytest.approx(210 / 297, abs=1e-3)
+        assert sheet.width >= 1800, "sharp on paper"
         assert len(np.unique(np.asarray(sheet.convert("L")))) > 50
     with av.open(str(folder / "slow.mp4")) as film:
         stream = film.streams.video[0]
         assert (stream.width, stream.height) == (960, 540)
         count = sum(1 for _ in film.decode(video=0))
     assert 60 <= count <= 6 * 30
+    pdf = (folder / "check.pdf").read_bytes()
+    assert pdf.startswith(b"%PDF-")
+    assert pdf.count(b"/Type /Page\n") == 1
+    left, bottom, right, top = (float(v) for v in re.search(rb"/MediaBox \[ (.+?) \]", pdf)[1].split())  # type: ignore[index]
+    assert ((right - left) / 72 * 25.4, (top - bottom) / 72 * 25.4) == pytest.approx((210, 297), abs=0.5)
 
 
 @pytest.mark.usefixtures("short_film")
@@ -246,6 +306,26 @@ def test_crop_stays_inside(middle: tuple[float, float]) -> None:
     assert 0 <= x0 < x1 <= 640
     assert 0 <= y0 < y1 <= 360
     assert (x1 - x0) / (y1 - y0) == pytest.approx(4 / 3, rel=0.05)
+
+
+def test_diagram_of_each_width_keeps_its_texts_inside(match: dict[str, Any], clip: Path) -> None:
+    """Names lie on the map and away from the balls; frames too close for a word on each have one between them."""
+    course, cameras = Course(match), Cameras(match)
+    dispute = examine(match, 2, 8.3, "first-contact", words("hu"))
+    times = [8.29 + k / 8000 for k in range(200)]
+    for layout in (WIDE, NARROW):
+        drawn = draw(match, 2, dispute, course, cameras, times, words("hu"), layout)
+        texts = [s for s in drawn.shapes if s.text]
+        for shape in texts:
+            (x, y), half = shape.points[0], text_width(shape.text, shape.size) / 2
+            begin = {"start": x, "middle": x - half, "end": x - 2 * half}[shape.anchor]
+            assert 0 <= begin <= begin + 2 * half <= layout.width, shape.text
+            assert 0 <= y <= layout.height
+        assert sum(s.text == "kép" for s in texts) == 1
+        names = {s.text: np.array(s.points[0]) for s in drawn.shapes[: drawn.inside] if s.text}
+        assert {"fehér golyó", "2", "5"} <= names.keys()
+        apart = [math.dist(names[a], names[b]) for a, b in (("2", "5"), ("2", "fehér golyó"), ("5", "fehér golyó"))]
+        assert min(apart) > 17
 
 
 def test_ellipse_holds_ninety_five_percent() -> None:

@@ -5,17 +5,30 @@
   if (film && controls) {
     const frame = 1 / 30;
     const playButton = controls.querySelector('[data-do="play"]');
+    const full = controls.querySelector('[data-do="full"]');
+    const at = document.getElementById("film-at");
     controls.hidden = false;
+    film.controls = false; // the browser's own would lie over the ruler in the picture
+    full.hidden = !(film.requestFullscreen || film.webkitEnterFullscreen);
+    const toggle = () => { if (film.paused) film.play().catch(() => {}); else film.pause(); };
     const step = (n) => {
       film.pause();
-      const at = Math.floor(film.currentTime / frame + 1e-3);
-      film.currentTime = Math.min(Math.max(0, (at + n + 0.5) * frame), film.duration || Infinity);
+      const now = Math.floor(film.currentTime / frame + 1e-3);
+      film.currentTime = Math.min(Math.max(0, (now + n + 0.5) * frame), film.duration || Infinity);
     };
     const label = () => {
       playButton.querySelector("path").setAttribute("d", film.paused ? "M5 3v14l11-7z" : "M4 3h4v14H4zM12 3h4v14h-4z");
       playButton.setAttribute("aria-label", film.paused ? playButton.dataset.play : playButton.dataset.pause);
     };
     ["play", "pause"].forEach((name) => film.addEventListener(name, label));
+    ["timeupdate", "seeked"].forEach((name) => film.addEventListener(name, () => {
+      if (film.duration) at.value = String(Math.round((1000 * film.currentTime) / film.duration));
+    }));
+    at.addEventListener("input", () => {
+      film.pause();
+      if (film.duration) film.currentTime = (film.duration * Number(at.value)) / 1000;
+    });
+    film.addEventListener("click", toggle);
     controls.addEventListener("click", (event) => {
       const button = event.target.closest("button");
       if (!button) return;
@@ -25,7 +38,8 @@
       }
       if (button.dataset.do === "back") step(-1);
       if (button.dataset.do === "forward") step(1);
-      if (button.dataset.do === "play") { if (film.paused) film.play().catch(() => {}); else film.pause(); }
+      if (button.dataset.do === "play") toggle();
+      if (button === full) { if (film.requestFullscreen) film.requestFullscreen().catch(() => {}); else film.webkitEnterFullscreen(); }
     });
   }
   const whatIf = document.getElementById("what-if");
