@@ -106,9 +106,10 @@ def _follow(
     bend = left - 2 * height + right
     shift = np.where(bend < 0, np.clip((left - right) / np.where(bend < 0, 2 * bend, -1), -0.6, 0.6), 0.0)
     at = d[best] + shift * (d[1] - d[0])
+    bow = np.vander((s - s[0]) / (s[-1] - s[0]), 3)
     for _ in range(3):
-        trend = np.polynomial.polynomial.polyfit(s[good], at[good], 2)
-        off = at - np.polynomial.polynomial.polyval(s, trend)
+        some = bow[good]
+        off = at - bow @ np.linalg.solve(some.T @ some + 1e-12 * np.eye(3), some.T @ at[good])
         limit = max(3 * 1.48 * float(np.median(np.abs(off[good]))), 1.2 * (d[1] - d[0]))
         again = good & (np.abs(off) < limit)
         if np.count_nonzero(again) < 8:

@@ -1,4 +1,4 @@
-"""What a picture says about where the table is: sights, edges along the rails, pockets, corners."""
+"""What a picture says about where the table is: sights, edges along the rails, corners."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ class EdgeRun:
     Parameters
     ----------
     rail : name.
-    kind : ``nose``, ``joint`` (cloth meets rail), ``bed`` (where the bed ends at a cushion that faces the camera) or
-        ``free`` (straight, parallel, at an unknown distance).
+    kind : ``nose``, ``joint`` (cloth meets rail) or ``bed`` (where the bed ends at a cushion that faces the camera).
     s : (n,) metres along the rail.
     pixels : (n, 2) where the edge was found.
     offset : distance inside the nose line, metres, as first seen.
@@ -30,20 +29,12 @@ class EdgeRun:
 
 
 @dataclass(frozen=True, slots=True)
-class PocketSpot:
-    """A pocket's dark hole: name, (2,) pixel of its middle."""
-
-    name: str
-    pixel: Floats
-
-
-@dataclass(frozen=True, slots=True)
 class Evidence:
     """Everything that the picture says about where the table is.
 
     Parameters
     ----------
-    sights, edges, pockets : as found.
+    sights, edges : as found.
     corners : (4, 2) pixels where the joint lines meet, head-left, head-right, foot-right, foot-left; or None.
     corner_sigma_m : their standard deviation, metres.
     corners_at_nose : whether the corners are those of the nose lines, at the noses' height.
@@ -51,7 +42,6 @@ class Evidence:
 
     sights: list[Sight] = field(default_factory=list)
     edges: list[EdgeRun] = field(default_factory=list)
-    pockets: list[PocketSpot] = field(default_factory=list)
     corners: Floats | None = None
     corner_sigma_m: float = 0.03
     corners_at_nose: bool = False

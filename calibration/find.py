@@ -14,11 +14,11 @@ from calibration.cloth import Picture, Quad, Region, bed_region, cloth_regions, 
 from calibration.errors import InputError
 from calibration.evidence import EdgeRun, Evidence
 from calibration.model import JOINT_PRIOR, fit
-from calibration.pose import STRETCH_COST, camera_from_corners, rectangle, stretched_cameras
+from calibration.pose import STRETCH_COST, WORST_COST, camera_from_corners, rectangle, stretched_cameras
 from calibration.refine import PINNED, Found, facing, finish, refine
 from calibration.result import Calibration
 from calibration.rows import cameras_from_rows
-from calibration.sights import Sight, find_sights, yellowness
+from calibration.sights import Planes, Sight, find_sights
 from calibration.size import SURE, length_probabilities
 from calibration.strips import RAIL_TOP_M, rail_length
 from calibration.table import RAILS, SIZES, Table
@@ -27,6 +27,7 @@ PROOF = 12  # sights in their places, on all rails, that prove a table without a
 PROOF_OF_THREE = 13  # and on three: both long rails, nearly whole, and an end
 READINGS = 8  # cameras at most, of the likeliest regions, whose diamonds are looked for
 CLOSE = 0.1  # of the picture: a table that covers less may stand behind the one that is meant
+SAME = 0.001  # of the picture's longer side: cameras that see the corners so near each other are one reading
 CLEAR_LEAD = 0.2  # of score, with which a reading is not caught up
 COLOUR_SIDE = 1280  # longer side at which diamonds are looked for by colour
 FULL_SIDE = 1920  # larger pictures are reduced to this longer side: their lenses do not resolve more
@@ -58,7 +59,7 @@ def find_table(images: Sequence[Picture], *, length_m: float | None = None, pick
             cv2.resize(picture, None, fx=1 / scale, fy=1 / scale, interpolation=cv2.INTER_AREA), dtype=np.uint8
         )
     table = Table() if length_m is None else Table(length_m, length_m / 2)
-    chosen = _chosen(picture, table, pick)
+    chosen = _chosen(Planes(picture), table, pick)
     camera = chosen.fit.camera
     if scale > 1:
         camera = replace(camera.scaled(scale), width=images[0].shape[1], height=images[0].shape[0])
@@ -99,7 +100,7 @@ def _median(pictures: list[Picture]) -> Picture:
     return sorting[half]
 
 
-def _chosen(picture: Picture, table: Table, pick: int) -> Found:
+def _chosen(planes: Planes, table: Table, pick: int) -> Found:
     """The table that is meant, refined.
 
     Diamonds prove a table by themselves, whatever its cloth; where they do, and it is the only one asked for, nothing else
@@ -110,13 +111,13 @@ def _chosen(picture: Picture, table: Table, pick: int) -> Found:
     InputError
         With the reason, where there is none to be trusted.
     """
-    proven = by_diamonds(picture, table)
+    proven = by_diamonds(planes, table)
     if pick == 0 and any(f.quad.area_share > CLOSE for f in proven):
         try:
-            return _best(picture, proven[:2], table)
+            return _best(planes, proven[:2], table)
         except InputError:
             proven = []
-    ranked = sorted(proven + by_cloth(picture, table), key=lambda f: -f.score)
+    ranked = sorted(proven + by_cloth(planes, table), key=lambda f: -f.score)
     if not ranked:
         raise InputError(
             "no table found: no region of the picture is bounded like a cloth; give --corners or another view"
@@ -127,30 +128,33 @@ def _chosen(picture: Picture, table: Table, pick: int) -> Found:
             separate.append(found)
     while pick >= len(separate):
         # the clearest table takes all the readings: look again where none was found yet
-        more = by_cloth(picture, table, [found.region for found in separate])
+        more = by_cloth(planes, table, [found.region for found in separate])
         if not more:
             break
         ranked += more
         separate.append(more[0])
     if pick >= len(separate):
         raise InputError(f"pick is {pick}, but only {len(separate)} tables were found: give a smaller number")
-    rivals = [found for found in ranked if not _apart(found, separate[pick])][:3]
-    return _best(picture, rivals, table)
+    rivals: list[Found] = []
+    for found in [f for f in ranked if not _apart(f, separate[pick])][:3]:
+        if all(not _alike(found.fit.camera, other.fit.camera, table) for other in rivals):
+            rivals.append(found)
+    return _best(planes, rivals, table)
 
 
-def by_diamonds(picture: Picture, table: Table) -> list[Found]:
+def by_diamonds(planes: Planes, table: Table) -> list[Found]:
     """Tables whose diamonds alone show where they are, best first."""
-    height, width = picture.shape[:2]
+    height, width = planes.picture.shape[:2]
     # brass or ivory on white shows by its yellow alone; colour is coded coarsely, so no more than half is to be seen there
     for part, scale in ((0, 1.0), (1, min(1.0, COLOUR_SIDE / max(width, height)))):
-        plane = yellowness(picture) if part else np.asarray(cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
+        plane = planes.yellow if part else planes.grey
         if scale < 1:
             plane = np.asarray(cv2.resize(plane, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA), np.uint8)
         found: list[Found] = []
         for small in cameras_from_rows(plane, table):
             camera = replace(small.scaled(1 / scale), width=width, height=height) if scale < 1 else small
             region, quad = bed_region(camera.project(rectangle(table.width_m, table.length_m, 0.0)), (width, height))
-            result = refine(picture, camera, table, region, quad, windows=(0.06, 0.035))
+            result = refine(planes, camera, table, region, quad, windows=(0.06, 0.035))
             if result is not None and proves(result):
                 found.append(replace(result, by_diamonds=True))
                 if len(result.evidence.sights) >= 16:
@@ -176,11 +180,17 @@ def proves(found: Found) -> bool:
     return len(rails) >= 3 and len(good) >= (PROOF if rails == set(RAILS) else PROOF_OF_THREE)
 
 
-def by_cloth(picture: Picture, table: Table, without: Sequence[Region] = ()) -> list[Found]:
+def pinned(found: Found) -> bool:
+    """Whether enough diamonds agree with a table found by its cloth."""
+    good = true_sights(found)
+    return len(good) >= PINNED and len({x.rail for x in good}) >= 3
+
+
+def by_cloth(planes: Planes, table: Table, without: Sequence[Region] = ()) -> list[Found]:
     """Tables at the regions that may be a cloth, best first; ``without`` those where one was found already."""
-    height, width = picture.shape[:2]
+    height, width = planes.picture.shape[:2]
     starts: list[tuple[float, Region, Quad]] = []
-    for region in cloth_regions(picture, 5 + 2 * len(without)):
+    for region in cloth_regions(planes.picture, 5 + 2 * len(without)):
         if not all(_disjoint(region, other) for other in without):
             continue
         for quad in quads(region):
@@ -207,29 +217,30 @@ def by_cloth(picture: Picture, table: Table, without: Sequence[Region] = ()) -> 
             firsts += [
                 (belief * value * float(np.exp(-0.15 * start.cost)), start.camera, region, quad)
                 for belief, start in starts_here
-                if start.cost < 16
+                if start.cost < WORST_COST
             ]
     firsts.sort(key=lambda x: -x[0])
     posed: list[tuple[float, Camera, Region, Quad]] = []
     for worth, camera, region, quad in firsts:
-        posed += [(worth, c, region, quad) for c in _readings(camera, region, table)]
+        for reading in _readings(camera, region, table):
+            if all(not _alike(reading, other, table) for _, other, _, _ in posed):
+                posed.append((worth, reading, region, quad))
         if len(posed) >= READINGS:
             break
     looked = []
-    grey = np.asarray(cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
     for worth, camera, region, quad in posed[:READINGS]:
-        seen = find_sights(grey, camera, table, 0.12)
+        seen = find_sights(planes, camera, table, 0.12, by_colour=False)
         looked.append((worth * (1 + 0.1 * sum(min(x.strength, 20.0) / 20 for x in seen)), camera, region, quad))
     looked.sort(key=lambda x: -x[0])
     found = []
     ends: list[Floats] = []
     for _, camera, region, quad in looked[:3]:
-        result = refine(picture, camera, table, region, quad)
+        result = refine(planes, camera, table, region, quad)
         if result is None:
             continue
         if len(result.evidence.sights) < 12:
             # faint marks may be none: what the cloth and cushions say without them is a reading of its own
-            alone = refine(picture, camera, table, region, quad, led_by_sights=False)
+            alone = refine(planes, camera, table, region, quad, led_by_sights=False)
             found += [alone] if alone is not None else []
         seen_at = result.fit.camera.project(rectangle(table.width_m, table.length_m, 0.0), table.nose_height)
         if all(np.abs(seen_at - other).max() > near for other in ends):
@@ -287,7 +298,7 @@ def _outline_runs(
     return runs
 
 
-def _best(picture: Picture, rivals: list[Found], table: Table) -> Found:
+def _best(planes: Planes, rivals: list[Found], table: Table) -> Found:
     """Of several readings of one table the one that, finished, explains most, if it can be trusted.
 
     Raises
@@ -297,9 +308,9 @@ def _best(picture: Picture, rivals: list[Found], table: Table) -> Found:
     """
     finished: list[Found] = []
     for k, rival in enumerate(rivals):
-        finished.append(finish(picture, rival, table))
+        finished.append(finish(planes, rival, table))
         ahead = max(f.score for f in finished) - max((f.score for f in rivals[k + 1 :]), default=-np.inf)
-        if ahead > CLEAR_LEAD and proves(finished[-1]):
+        if ahead > CLEAR_LEAD and pinned(finished[-1]):
             break  # what explains so much less will not come out first
     reason: InputError | None = None
     for found in sorted(finished, key=lambda f: -f.score):
@@ -311,6 +322,13 @@ def _best(picture: Picture, rivals: list[Found], table: Table) -> Found:
         return found
     assert reason is not None
     raise reason
+
+
+def _alike(a: Camera, b: Camera, table: Table) -> bool:
+    """Whether two cameras see a table's corners, named alike, at the same places but for a pixel or two."""
+    corners = rectangle(table.width_m, table.length_m, 0.0)
+    off = np.abs(a.project(corners, table.nose_height) - b.project(corners, table.nose_height))
+    return bool(off.max() < SAME * max(a.width, a.height))
 
 
 def _apart(a: Found, b: Found) -> bool:
@@ -336,14 +354,13 @@ def check(found: Found) -> None:
     rails = len({run.rail for run in found.evidence.edges})
     limit = max(1.5, 0.0012 * unit)
     good = true_sights(found)
-    pinned = len(good) >= PINNED and len({x.rail for x in good}) >= 3
     if found.by_diamonds and not proves(found):
         raise InputError(f"table not determined: {len(good)} diamonds agree, too few without a cloth; {way_out}")
     if found.cover < 0.75:
         raise InputError(f"no table found: only {found.cover:.0%} of the bed would be cloth; {way_out}")
     if found.beyond > 0.3:
         raise InputError(f"no table found: the cloth's colour goes on where the rails should be; {way_out}")
-    if not pinned:
+    if not pinned(found):
         # without enough diamonds the cloth and the cushions must say it alone, and so must leave no doubt
         true = float(np.mean(result.edge_px < limit)) if len(result.edge_px) else 0.0
         noses = sum(run.kind == "nose" for run in found.evidence.edges)

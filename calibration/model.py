@@ -1,4 +1,4 @@
-"""The table as seen: robust least squares of camera and rail sizes on sights, edges along the rails and pockets."""
+"""The table as seen: robust least squares of camera and rail sizes on sights and edges along the rails."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from calibration.evidence import EdgeRun, Evidence
 from calibration.strips import RAIL_TOP_M, rail_axes, rail_point
 from calibration.table import Table
 
+Indices = npt.NDArray[np.int64]
+
 FOCAL_PRIOR = (1.1, 0.4)  # of the picture's longer side: median, and standard deviation of the logarithm
 TOP_SLACK_M = 0.0035  # standard deviation of the height of rails' tops over tables
 TOP_RANGE_M = (-0.008, 0.007)  # against RAIL_TOP_M: no rail is lower than its noses, or much higher
@@ -23,8 +25,9 @@ SETBACK_PRIOR = (0.0937, 0.016)
 EDGE_SIGMA_M = 0.0015  # how straight and true cushions are set
 SIGHT_SIGMA_M = 0.0015  # how truly sights are set along the rail
 SIGHT_CROSS_M = 0.004  # and across it
-POCKET_SIGMA_M = 0.012
 RUN_PLACES = 12  # neighbouring samples of an edge share their error: a run counts as at most so many
+STIFF = np.array([1.0, 3.0])  # of the lens's two terms: the second is for what the first cannot explain
+EDGE, SIGHT, POINT = range(3)
 ROBUST = 1.5  # standard deviations at which a residual begins to lose its pull
 
 
@@ -56,56 +59,42 @@ class Fit:
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """All points of all evidence: ``world = base + joint * of_joint + setback * of_setback + offsets[free]``."""
+    """All points of all evidence: ``world = base + joint * of_joint + setback * of_setback + top * of_top``."""
 
     base: Floats
     of_joint: Floats
     of_setback: Floats
-    of_free: Floats
     of_top: Floats
-    free: Floats  # (n, k) membership in the k free runs
     along: Floats
     outward: Floats
     pixels: Floats
-    kind: Floats  # 0 edge, 1 sight, 2 point
     sigma: Floats  # pixels for points
     share: Floats  # weight of an edge's sample
+    edge: Indices
+    sight: Indices
+    point: Indices
 
 
 def _rows(table: Table, evidence: Evidence, start: Camera) -> _Rows:
     parts: list[tuple[Floats, ...]] = []
-    free_runs = [run for run in evidence.edges if run.kind == "free"]
 
     def add(
-        base: Floats,
-        along: Floats,
-        outward: Floats,
-        px: Floats,
-        kind: int,
-        tie: str,
-        free: int,
-        sigma: Floats,
-        share: float,
+        base: Floats, along: Floats, outward: Floats, px: Floats, kind: int, tie: str, sigma: Floats, share: float
     ) -> None:
         n = len(base)
         zero, out = np.zeros((n, 3)), np.broadcast_to(outward, (n, 3))
-        member = np.zeros((n, len(free_runs)))
-        if free >= 0:
-            member[:, free] = 1
         parts.append(
             (
                 base,
                 out if tie == "joint" else zero,
                 out if tie == "setback" else zero,
-                -out if tie == "free" else zero,
                 np.tile([0.0, 0.0, 1.0 if tie in ("joint", "setback") else 0.0], (n, 1)),
-                member,
                 np.broadcast_to(along, (n, 3)),
                 out,
                 px,
-                np.full(n, float(kind)),
                 sigma,
                 np.full(n, share),
+                np.full(n, float(kind)),
             )
         )
 
@@ -114,35 +103,29 @@ def _rows(table: Table, evidence: Evidence, start: Camera) -> _Rows:
         height = {"nose": table.nose_height, "bed": 0.0}.get(run.kind, RAIL_TOP_M)
         thin = _thinned(run)
         base = np.column_stack([rail_point(table, run.rail, run.s[thin], 0.0), np.full(len(thin), height)])
-        which = next((k for k, r in enumerate(free_runs) if r is run), -1)
         share = np.sqrt(min(1.0, RUN_PLACES / max(len(thin), 1)))
-        add(base, along, outward, run.pixels[thin], 0, run.kind, which, np.ones(len(thin)), share)
+        add(base, along, outward, run.pixels[thin], EDGE, run.kind, np.ones(len(thin)), share)
     for rail in ("head", "foot", "left", "right"):
         some = [x for x in evidence.sights if x.rail == rail]
         if some:
             along, outward = rail_axes(rail)
             s = np.array([x.along_m for x in some])
             base = np.column_stack([rail_point(table, rail, s, 0.0), np.full(len(s), RAIL_TOP_M)])
-            add(base, along, outward, np.array([x.pixel for x in some]), 1, "setback", -1, np.ones(len(s)), 1.0)
-    if evidence.pockets:
-        pockets = table.pockets
-        centres = np.array([pockets[p.name].centre for p in evidence.pockets])
-        base = np.column_stack([centres, np.full(len(centres), 0.02)])
-        sigma = np.hypot(1.0, POCKET_SIGMA_M * _pixels_per_metre(start, base))
-        add(base, np.zeros(3), np.zeros(3), np.array([p.pixel for p in evidence.pockets]), 2, "", -1, sigma, 1.0)
+            add(base, along, outward, np.array([x.pixel for x in some]), SIGHT, "setback", np.ones(len(s)), 1.0)
     if evidence.corners is not None:
         w, length = table.width_m, table.length_m
         level = table.nose_height if evidence.corners_at_nose else RAIL_TOP_M
         base = np.array([[0, 0, level], [w, 0, level], [w, length, level], [0, length, level]])
         out = np.array([[-1.0, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]])
         sigma = np.hypot(1.0, evidence.corner_sigma_m * _pixels_per_metre(start, base))
-        add(base, np.zeros(3), out, evidence.corners, 2, "" if evidence.corners_at_nose else "joint", -1, sigma, 1.0)
+        add(base, np.zeros(3), out, evidence.corners, POINT, "" if evidence.corners_at_nose else "joint", sigma, 1.0)
     if not parts:
         raise ValueError("nothing to fit a camera to")
-    return _Rows(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    *columns, kind = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return _Rows(*columns, *(np.flatnonzero(kind == k) for k in (EDGE, SIGHT, POINT)))
 
 
-def _thinned(run: EdgeRun) -> npt.NDArray[np.int64]:
+def _thinned(run: EdgeRun) -> Indices:
     return np.unique(np.linspace(0, len(run.s) - 1, min(len(run.s), 36)).round().astype(np.int64))
 
 
@@ -185,7 +168,6 @@ def fit(
     """
     rows = _rows(table, evidence, start)
     unit = float(max(start.width, start.height))
-    offsets = np.array([r.offset for r in evidence.edges if r.kind == "free"])
     state = _State(
         np.log(start.focal),
         _bend_of(start, unit),
@@ -193,7 +175,6 @@ def fit(
         start.translation,
         joint_m,
         setback_m,
-        offsets,
         float(np.log(start.aspect)),
         top_m - RAIL_TOP_M,
     )
@@ -218,9 +199,9 @@ def fit(
         improved = False
         for _ in range(6):
             try:
-                step = np.asarray(
-                    np.linalg.solve(normal + damping * np.diag(np.diag(normal) + 1e-12), -right), np.float64
-                )
+                damped = normal.copy()
+                damped.flat[:: len(damped) + 1] += damping * (normal.diagonal() + 1e-12)
+                step = np.asarray(np.linalg.solve(damped, -right), np.float64)
             except np.linalg.LinAlgError:
                 damping *= 10
                 continue
@@ -262,7 +243,30 @@ class _Tie:
     aspect_slack: float
     top: float
     top_slack: float
-    stiff: Floats = field(default_factory=lambda: np.array([1.0, 3.0]))  # k2 is for what k1 cannot explain
+    prior: Floats = field(init=False)  # (7, 13) Jacobian
+
+    def __post_init__(self) -> None:
+        prior = np.zeros((7, 13))
+        prior[0, 0] = 1 / FOCAL_PRIOR[1]
+        prior[1, 1], prior[2, 2] = STIFF / self.slack
+        prior[3, 10], prior[4, 11] = 1 / JOINT_PRIOR[1], 1 / SETBACK_PRIOR[1]
+        prior[5, 9] = 1 / self.aspect_slack
+        prior[6, 12] = 1 / self.top_slack
+        object.__setattr__(self, "prior", prior)
+
+    def residual(self, state: _State) -> Floats:
+        bend = (state.bend - self.rest) / self.slack * STIFF
+        return np.array(
+            [
+                (state.log_focal - np.log(FOCAL_PRIOR[0] * self.unit)) / FOCAL_PRIOR[1],
+                bend[0],
+                bend[1],
+                (state.joint - JOINT_PRIOR[0]) / JOINT_PRIOR[1],
+                (state.setback - SETBACK_PRIOR[0]) / SETBACK_PRIOR[1],
+                (state.log_aspect - self.log_aspect) / self.aspect_slack,
+                (state.top - self.top) / self.top_slack,
+            ]
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,22 +277,20 @@ class _State:
     translation: Floats
     joint: float
     setback: float
-    offsets: Floats
     log_aspect: float
     top: float  # of the rails above where they are taken to be, metres
 
     def moved(self, step: Floats) -> _State:
         turn, _ = cv2.Rodrigues(step[3:6])
         return _State(
-            float(np.clip(self.log_focal + np.clip(step[0], -0.5, 0.5), 3, 13)),
+            _within(self.log_focal + _within(float(step[0]), -0.5, 0.5), 3.0, 13.0),
             self.bend + step[1:3],
             turn @ self.rotation,
             self.translation + step[6:9],
             self.joint + float(step[10]),
             self.setback + float(step[11]),
-            self.offsets + step[13:],
-            self.log_aspect + float(np.clip(step[9], -0.2, 0.2)),
-            float(np.clip(self.top + step[12], *TOP_RANGE_M)),
+            self.log_aspect + _within(float(step[9]), -0.2, 0.2),
+            _within(self.top + float(step[12]), *TOP_RANGE_M),
         )
 
     def camera(self, like: Camera, unit: float) -> Camera:
@@ -301,6 +303,10 @@ class _State:
         )
 
 
+def _within(value: float, low: float, high: float) -> float:
+    return min(max(value, low), high)
+
+
 def _bend_of(camera: Camera, unit: float) -> Floats:
     """k1, k2 as the share by which they move a point half the longer side from the middle.
 
@@ -310,101 +316,107 @@ def _bend_of(camera: Camera, unit: float) -> Floats:
     return np.array([camera.distortion[0] * rim, camera.distortion[1] * rim**2])
 
 
-def _project(state: _State, rows: _Rows, like: Camera, unit: float) -> tuple[Floats, Floats, Floats]:
-    """Pixels (n, 2), their derivative by the world point (n, 2, 3) and by the ten camera parameters (n, 2, 10)."""
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """Points as a state's camera sees them, and what derivatives are made of."""
+
+    pixels: Floats  # (n, 2)
+    spread: Floats  # (n, 2) pixels from the picture's centre but for the lens's bend
+    factor: Floats  # (n,) by which the lens stretches that
+    r2: Floats
+    turned: Floats  # (n, 3) world points, turned into the camera's axes
+    by_camera: tuple[Floats, Floats]  # (n, 3) derivative of u, of v, by the point in the camera's axes
+    by_world: tuple[Floats, Floats]  # and in the world's
+    k: Floats  # (2,) k1, k2
+    rim: float
+
+
+def _project(state: _State, rows: _Rows, like: Camera, unit: float) -> _Seen:
     world = rows.base + state.joint * rows.of_joint + state.setback * rows.of_setback + state.top * rows.of_top
-    if rows.free.shape[1]:
-        world = world + (rows.free @ state.offsets)[:, None] * rows.of_free
     turned = world @ state.rotation.T
-    c = turned + state.translation
-    z = np.maximum(c[:, 2], 0.05)
-    n = c[:, :2] / z[:, None]
-    r2 = (n**2).sum(axis=1)
-    focal = np.exp(state.log_focal)
+    x, y, z = (turned + state.translation).T
+    z = np.maximum(z, 0.05)
+    nx, ny = x / z, y / z
+    r2 = nx * nx + ny * ny
+    focal = float(np.exp(state.log_focal))
     rim = (0.5 * unit / focal) ** 2
     k1, k2 = state.bend[0] / rim, state.bend[1] / rim**2
-    factor = 1 + k1 * r2 + k2 * r2**2
-    focals = focal * np.array([1.0, np.exp(state.log_aspect)])
-    off = focals * n * factor[:, None]
-    pixels = off + like.centre
+    factor = 1 + r2 * (k1 + k2 * r2)
     slope = 2 * k1 + 4 * k2 * r2
-    inner = factor[:, None, None] * np.eye(2) + slope[:, None, None] * n[:, :, None] * n[:, None, :]
-    by_c = np.zeros((len(n), 2, 3))
-    by_c[:, 0, 0] = by_c[:, 1, 1] = 1 / z
-    by_c[:, :, 2] = -n / z[:, None]
-    by_c = focals[:, None] * (inner @ by_c)
-    by_camera = np.empty((len(n), 2, 10))
-    by_camera[:, :, 0] = focals * n * (factor + 2 * k1 * r2 + 4 * k2 * r2**2)[:, None]
-    by_camera[:, :, 1] = focals * n * (r2 / rim)[:, None]
-    by_camera[:, :, 2] = focals * n * (r2**2 / rim**2)[:, None]
-    x, y, w = turned.T
-    zero = np.zeros_like(x)
-    by_turn = np.stack([np.stack([zero, w, -y], 1), np.stack([-w, zero, x], 1), np.stack([y, -x, zero], 1)], 1)
-    by_camera[:, :, 3:6] = by_c @ by_turn
-    by_camera[:, :, 6:9] = by_c
-    by_camera[:, :, 9] = off * np.array([0.0, 1.0])
-    return pixels, by_c @ state.rotation, by_camera
+    upright = focal * float(np.exp(state.log_aspect))
+    spread = _columns(focal * nx, upright * ny)
+    a, b, d = factor + slope * nx * nx, slope * nx * ny, factor + slope * ny * ny
+    u = _columns(a, b, -(a * nx + b * ny)) * (focal / z)[:, None]
+    v = _columns(b, d, -(b * nx + d * ny)) * (upright / z)[:, None]
+    pixels = spread * factor[:, None] + like.centre
+    in_world = (u @ state.rotation, v @ state.rotation)
+    return _Seen(pixels, spread, factor, r2, turned, (u, v), in_world, np.array([k1, k2]), rim)
 
 
 def _linearise(state: _State, rows: _Rows, like: Camera, tie: _Tie) -> tuple[Floats, Floats]:
     """Residuals in standard deviations and their Jacobian; directions of lines are held within a step."""
-    pixels, by_world, by_camera = _project(state, rows, like, tie.unit)
-    count = by_camera.shape[2] + 3 + rows.free.shape[1]
-    full = np.empty((len(pixels), 2, count))
-    full[:, :, :10] = by_camera
-    full[:, :, 10] = np.einsum("nij,nj->ni", by_world, rows.of_joint)
-    full[:, :, 11] = np.einsum("nij,nj->ni", by_world, rows.of_setback)
-    full[:, :, 12] = np.einsum("nij,nj->ni", by_world, rows.of_top)
-    if rows.free.shape[1]:
-        full[:, :, 13:] = np.einsum("nij,nj->ni", by_world, rows.of_free)[:, :, None] * rows.free[:, None, :]
-    off = rows.pixels - pixels
-    reach = np.einsum("nij,nj->ni", by_world, rows.along)
-    side = np.einsum("nij,nj->ni", by_world, rows.outward)
-    blocks: list[Floats] = []
-    directions: list[tuple[Floats, Floats]] = []
-    edge = rows.kind == 0
-    if edge.any():
-        t = reach[edge] / np.maximum(np.linalg.norm(reach[edge], axis=1, keepdims=True), 1e-9)
-        normal = np.column_stack([-t[:, 1], t[:, 0]])
-        scale = np.abs((side[edge] * normal).sum(axis=1))
-        sigma = np.hypot(0.7, EDGE_SIGMA_M * scale) / rows.share[edge]
-        directions.append((edge, normal / sigma[:, None]))
-    sight = rows.kind == 1
-    if sight.any():
-        a, b = reach[sight], side[sight]
+    seen = _project(state, rows, like, tie.unit)
+    some: list[Indices] = []
+    directions: list[Floats] = []
+    if len(rows.edge):
+        reach, side = _on_picture(seen, rows.along, rows.edge), _on_picture(seen, rows.outward, rows.edge)
+        normal = _columns(-reach[:, 1], reach[:, 0]) / np.maximum(np.hypot(*reach.T), 1e-9)[:, None]
+        scale = np.abs((side * normal).sum(axis=1))
+        sigma = np.hypot(0.7, EDGE_SIGMA_M * scale) / rows.share[rows.edge]
+        some.append(rows.edge)
+        directions.append(normal / sigma[:, None])
+    if len(rows.sight):
+        a, b = _on_picture(seen, rows.along, rows.sight), _on_picture(seen, rows.outward, rows.sight)
         det = a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
         det = np.where(np.abs(det) < 1e-6, 1e-6, det)
-        u = np.column_stack([b[:, 1], -b[:, 0]]) / det[:, None]
-        v = np.column_stack([-a[:, 1], a[:, 0]]) / det[:, None]
-        blur_u, blur_v = 0.5 * np.linalg.norm(u, axis=1), 0.7 * np.linalg.norm(v, axis=1)
-        directions.append((sight, u / np.hypot(SIGHT_SIGMA_M, blur_u)[:, None]))
-        directions.append((sight, v / np.hypot(SIGHT_CROSS_M, blur_v)[:, None]))
-    point = rows.kind == 2
-    if point.any():
-        for axis in np.eye(2):
-            directions.append((point, axis / rows.sigma[point][:, None]))
-    jacobians = []
-    for which, direction in directions:
-        blocks.append((off[which] * direction).sum(axis=1))
-        jacobians.append(-np.einsum("ni,nij->nj", direction, full[which]))
-    prior = np.zeros((7, count))
-    prior[0, 0] = 1 / FOCAL_PRIOR[1]
-    prior[1, 1], prior[2, 2] = tie.stiff / tie.slack
-    prior[3, 10], prior[4, 11] = 1 / JOINT_PRIOR[1], 1 / SETBACK_PRIOR[1]
-    prior[5, 9] = 1 / tie.aspect_slack
-    prior[6, 12] = 1 / tie.top_slack
-    values = np.array(
-        [
-            (state.log_focal - np.log(FOCAL_PRIOR[0] * tie.unit)) / FOCAL_PRIOR[1],
-            *((state.bend - tie.rest) / tie.slack * tie.stiff),
-            (state.joint - JOINT_PRIOR[0]) / JOINT_PRIOR[1],
-            (state.setback - SETBACK_PRIOR[0]) / SETBACK_PRIOR[1],
-            (state.log_aspect - tie.log_aspect) / tie.aspect_slack,
-            (state.top - tie.top) / tie.top_slack,
-        ]
-    )
-    residual = np.clip(np.nan_to_num(np.concatenate([*blocks, values]), nan=1e4), -1e4, 1e4)
-    return residual, np.nan_to_num(np.concatenate([*jacobians, prior]))
+        u = _columns(b[:, 1], -b[:, 0]) / det[:, None]
+        v = _columns(-a[:, 1], a[:, 0]) / det[:, None]
+        blur_u, blur_v = 0.5 * np.hypot(*u.T), 0.7 * np.hypot(*v.T)
+        some += [rows.sight, rows.sight]
+        directions.append(u / np.hypot(SIGHT_SIGMA_M, blur_u)[:, None])
+        directions.append(v / np.hypot(SIGHT_CROSS_M, blur_v)[:, None])
+    if len(rows.point):
+        some += [rows.point, rows.point]
+        directions += [axis / rows.sigma[rows.point][:, None] for axis in np.eye(2)]
+    which, direction = np.concatenate(some), np.concatenate(directions)
+    du, dv = direction.T
+    off = np.einsum("ij,ij->i", (rows.pixels - seen.pixels)[which], direction)
+    by_point = du[:, None] * seen.by_camera[0][which] + dv[:, None] * seen.by_camera[1][which]
+    by_world = du[:, None] * seen.by_world[0][which] + dv[:, None] * seen.by_world[1][which]
+    spread, factor, r2 = seen.spread[which], seen.factor[which], seen.r2[which]
+    out = du * spread[:, 0] + dv * spread[:, 1]
+    jacobian = np.empty((len(which) + len(tie.prior), 13))
+    slopes = jacobian[: len(which)]
+    slopes[:, 0] = out * (factor + r2 * (2 * seen.k[0] + 4 * seen.k[1] * r2))
+    slopes[:, 1] = out * r2 / seen.rim
+    slopes[:, 2] = out * r2 * r2 / seen.rim**2
+    (x, y, z), (p, q, r) = seen.turned[which].T, by_point.T
+    slopes[:, 3], slopes[:, 4], slopes[:, 5] = y * r - z * q, z * p - x * r, x * q - y * p
+    slopes[:, 6:9] = by_point
+    slopes[:, 9] = dv * spread[:, 1] * factor
+    slopes[:, 10] = np.einsum("ij,ij->i", by_world, rows.of_joint[which])
+    slopes[:, 11] = np.einsum("ij,ij->i", by_world, rows.of_setback[which])
+    slopes[:, 12] = np.einsum("ij,ij->i", by_world, rows.of_top[which])
+    np.negative(slopes, out=slopes)
+    jacobian[len(which) :] = tie.prior
+    residual = np.concatenate([off, tie.residual(state)])
+    if not (np.isfinite(residual).all() and np.isfinite(jacobian).all()):
+        residual, jacobian = np.nan_to_num(residual, nan=1e4), np.nan_to_num(jacobian)
+    return np.minimum(np.maximum(residual, -1e4), 1e4), jacobian
+
+
+def _on_picture(seen: _Seen, way: Floats, which: Indices) -> Floats:
+    """(m, 2) pixels that a metre along ``way``, of some points, makes."""
+    some = way[which]
+    return _columns(*(np.einsum("ij,ij->i", part[which], some) for part in seen.by_world))
+
+
+def _columns(*columns: Floats) -> Floats:
+    """The columns side by side; for so few and short ones quicker than `numpy.column_stack`."""
+    out = np.empty((len(columns[0]), len(columns)))
+    for k, column in enumerate(columns):
+        out[:, k] = column
+    return out
 
 
 def _weights(residual: Floats) -> Floats:
@@ -420,10 +432,11 @@ def _robust_cost(residual: Floats) -> float:
 
 
 def _pixel_errors(state: _State, rows: _Rows, like: Camera, unit: float) -> tuple[Floats, Floats]:
-    pixels, by_world, _ = _project(state, rows, like, unit)
-    off = rows.pixels - pixels
-    reach = np.einsum("nij,nj->ni", by_world, rows.along)
-    t = reach / np.maximum(np.linalg.norm(reach, axis=1, keepdims=True), 1e-9)
-    across = np.abs(off[:, 0] * -t[:, 1] + off[:, 1] * t[:, 0])
-    along = np.abs((off * t).sum(axis=1))
-    return across[rows.kind == 0], along[rows.kind == 1]
+    seen = _project(state, rows, like, unit)
+    errors = []
+    for some, across in ((rows.edge, True), (rows.sight, False)):
+        off = (rows.pixels - seen.pixels)[some]
+        reach = _on_picture(seen, rows.along, some)
+        t = reach / np.maximum(np.linalg.norm(reach, axis=1, keepdims=True), 1e-9)
+        errors.append(np.abs(off[:, 1] * t[:, 0] - off[:, 0] * t[:, 1] if across else (off * t).sum(axis=1)))
+    return errors[0], errors[1]

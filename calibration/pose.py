@@ -14,6 +14,8 @@ from calibration.strips import RAIL_TOP_M
 from calibration.table import Table
 
 STRETCHES = (9 / 10, 10 / 9)
+FEW = 6  # rounds of a fit that tell which of several is worth going on with
+WORST_COST = 16.0  # of a first camera that is worth a look
 STRETCH_COST = 4.0  # of a first camera, from which on the picture may have been stretched
 
 
@@ -98,8 +100,9 @@ def camera_from_corners(
     usual = min(starts, key=lambda s: abs(np.log(s[1].focal / FOCAL_PRIOR[0] / unit)) + 1e-3 * s[0])
     evidence = Evidence(corners=corners, corner_sigma_m=sigma_m, corners_at_nose=not joint_tied)
     begins = starts[:2] if any(usual is s for s in starts[:2]) else [*starts[:2], usual]
-    fits = [fit(c, table, evidence, joint_m=joint_m, distortion=False, rounds=15) for _, c in begins]
-    found = min(fits, key=lambda f: f.cost)
+    fits = [fit(c, table, evidence, joint_m=joint_m, distortion=False, rounds=FEW) for _, c in begins]
+    best = min(fits, key=lambda f: f.cost)
+    found = fit(best.camera, table, evidence, joint_m=best.joint_m, distortion=False, rounds=15)
     if found.camera.position[2] < 0.15:
         raise ValueError("no camera above the table sees these corners")
     return found
@@ -130,8 +133,15 @@ def stretched_cameras(start: Camera, corners: Floats, table: Table, *, sigma_m: 
         rotation = np.array([[np.cos(turn), np.sin(turn), 0], [np.sin(turn), -np.cos(turn), 0], [0, 0, -1.0]])
         shift = np.array([*(centre - start.centre) / focal * height, height])
         above = replace(start, focal=focal, aspect=aspect, rotation=rotation, translation=shift - rotation @ middle)
-        trial = fit(above, table, evidence, distortion=False, stretched=True)
-        eye = trial.camera.position - middle
-        if np.hypot(eye[0], eye[1]) < 0.6 * eye[2]:
-            found.append(trial)
+        trial = fit(above, table, evidence, distortion=False, stretched=True, rounds=FEW)
+        if _aslant(trial.camera, middle) < 0.9 and trial.cost < 2 * WORST_COST:
+            trial = fit(trial.camera, table, evidence, joint_m=trial.joint_m, distortion=False, stretched=True)
+            if _aslant(trial.camera, middle) < 0.6:
+                found.append(trial)
     return sorted(found, key=lambda f: f.cost)[:1]
+
+
+def _aslant(camera: Camera, middle: Floats) -> float:
+    """How far aside of the table's middle a camera stands, in its own height."""
+    eye = camera.position - middle
+    return float(np.hypot(eye[0], eye[1]) / max(eye[2], 1e-6))

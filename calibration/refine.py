@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from calibration.camera import Camera, Floats
-from calibration.cloth import Picture, Quad, Region
+from calibration.cloth import Quad, Region
 from calibration.cushions import joint_runs, nose_runs
 from calibration.evidence import EdgeRun, Evidence
 from calibration.model import JOINT_PRIOR, SETBACK_PRIOR, Fit, fit
 from calibration.pose import rectangle
-from calibration.sights import Sight, find_sights
+from calibration.sights import Planes, Sight, find_sights
 from calibration.strips import RAIL_TOP_M, rail_point
 from calibration.table import RAILS, Table
 
@@ -50,7 +50,7 @@ class Found:
 
 
 def refine(
-    picture: Picture,
+    planes: Planes,
     camera: Camera,
     table: Table,
     region: Region,
@@ -64,7 +64,7 @@ def refine(
     result: Fit | None = None
     joints: list[EdgeRun] = []
     for window in windows:
-        sights = find_sights(picture, camera, table, window) if led_by_sights else []
+        sights = find_sights(planes, camera, table, window) if led_by_sights else []
         # diamonds cannot be taken for others, edges can: where there are many, they alone lead the way
         many = _many(sights)
         loose = camera.project(rectangle(table.width_m, table.length_m, JOINT_PRIOR[0]), RAIL_TOP_M)
@@ -73,8 +73,8 @@ def refine(
         result = fit(camera, table, evidence, setback_m=setback, distortion=bent, stretched=stretched)
         camera, setback = result.camera, result.setback_m
         if not many:
-            joints = joint_runs(picture, camera, table, result.joint_m, 0.02 if window > 0.1 else 0.012)
-    joints = joint_runs(picture, camera, table, JOINT_PRIOR[0], 0.012)
+            joints = joint_runs(planes.picture, camera, table, result.joint_m, 0.02 if window > 0.1 else 0.012)
+    joints = joint_runs(planes.picture, camera, table, JOINT_PRIOR[0], 0.012)
     evidence = Evidence(sights, joints)
     if not sights and not joints:
         return None
@@ -100,7 +100,7 @@ def _agreement(result: Fit, evidence: Evidence) -> float:
     return float(0.04 * worth + 0.08 * rails * true)
 
 
-def finish(picture: Picture, found: Found, table: Table) -> Found:
+def finish(planes: Planes, found: Found, table: Table) -> Found:
     """Last rounds on the noses themselves."""
     result, sights = found.fit, found.evidence.sights
     led = found.led_by_sights
@@ -108,14 +108,14 @@ def finish(picture: Picture, found: Found, table: Table) -> Found:
     if _many(sights):
         # so many diamonds say it all: edges taken for others while little was known are forgotten
         result = fit(result.camera, table, Evidence(sights), setback_m=result.setback_m)
-        sights = find_sights(picture, result.camera, table, 0.03)
+        sights = find_sights(planes, result.camera, table, 0.03)
         result = fit(result.camera, table, Evidence(sights), setback_m=result.setback_m)
     for window in (0.012, 0.009) if pinned else (0.02, 0.012, 0.01):
         if led or window == 0.01:
-            again = find_sights(picture, result.camera, table, 0.02 if led else 0.012, result.top_m)
+            again = find_sights(planes, result.camera, table, 0.02 if led else 0.012, result.top_m)
             sights = again if len(again) >= len(sights) - 2 else sights
-        noses = nose_runs(picture, result.camera, table, _nose_windows(result.camera, table, window, pinned))
-        joints = joint_runs(picture, result.camera, table, result.joint_m, 0.010, result.top_m)
+        noses = nose_runs(planes.picture, result.camera, table, _nose_windows(result.camera, table, window, pinned))
+        joints = joint_runs(planes.picture, result.camera, table, result.joint_m, 0.010, result.top_m)
         eye, middle = result.camera.position, np.array([table.width_m / 2, table.length_m / 2])
         # only from above is a stretch told apart from a tilt
         above = pinned and bool(np.linalg.norm(eye[:2] - middle) < 0.6 * eye[2])

@@ -17,7 +17,7 @@ from scipy.spatial import cKDTree
 
 from calibration.camera import Camera, Floats
 from calibration.cloth import Picture
-from calibration.pose import STRETCH_COST, camera_from_corners, rectangle, stretched_cameras
+from calibration.pose import STRETCH_COST, WORST_COST, camera_from_corners, rectangle, stretched_cameras
 from calibration.table import SIGHT_SETBACK_M, Table
 
 MARKS = 700  # at most so many small marks are looked at, the clearest
@@ -70,11 +70,12 @@ def small_marks(grey: Picture, limit: int = MARKS) -> list[tuple[Floats, Floats]
         around = max(int(24 * sigma) | 1, 15)
         texture = cv2.blur(np.minimum(np.abs(blob), 0.5), (around, around)) + 0.02
         xx, yy, xy = (cv2.Sobel(inner, cv2.CV_32F, i, j, ksize=3) for i, j in ((2, 0), (0, 2), (1, 1)))
-        middle, spread = (xx + yy) / 2, np.sqrt(((xx - yy) / 2) ** 2 + xy**2)
-        plump = (np.abs(middle) - spread) > ROUND * (np.abs(middle) + spread)
-        ratio = np.where(plump, blob / texture, 0)
-        best[0] = np.maximum(best[0], ratio)
-        best[1] = np.maximum(best[1], -ratio)
+        # of the two bends of a round top the lesser is over ROUND of the larger
+        plump = np.abs(xx + yy) > cv2.magnitude(xx - yy, 2 * xy) * ((1 + ROUND) / (1 - ROUND))
+        ratio = blob / texture
+        np.maximum(best[0], ratio, out=best[0], where=plump)
+        np.negative(ratio, out=ratio)
+        np.maximum(best[1], ratio, out=best[1], where=plump)
     reach = 2 * max(2, round(3 * unit)) + 1
     found = []
     for response in best:
@@ -247,11 +248,13 @@ def _projective(places: Floats, pixels: Floats) -> _Line | None:
     n = places - 4.0
     middle, size = pixels.mean(axis=0), max(float(np.ptp(pixels, axis=0).max()), 1.0)
     x, y = ((pixels - middle) / size).T
-    zero, one = np.zeros_like(n), np.ones_like(n)
-    rows = np.concatenate(
-        [np.column_stack([one, n, zero, zero, -n * x]), np.column_stack([zero, zero, one, n, -n * y])]
-    )
-    solved = np.linalg.lstsq(rows, np.concatenate([x, y]), rcond=None)[0]
+    count = len(n)
+    rows = np.zeros((2 * count, 5))
+    rows[:count, 0] = rows[count:, 2] = 1
+    rows[:count, 1] = rows[count:, 3] = n
+    rows[:count, 4], rows[count:, 4] = -n * x, -n * y
+    # far quicker than a general least squares; what little is added keeps marks at one place from having no answer
+    solved = np.linalg.solve(rows.T @ rows + 1e-12 * np.eye(5), rows.T @ np.concatenate([x, y]))
     if abs(solved[4]) > 0.2:  # the row would vanish within the table
         return None
     return _Line(np.asarray(solved, dtype=np.float64), middle, size)
@@ -318,7 +321,7 @@ def cameras_from_rows(plane: Picture, table: Table) -> list[Camera]:
         fits = [start]
         if start.cost > STRETCH_COST:
             fits += stretched_cameras(start.camera, corners, table)
-        firsts += [(pair.worth - 0.3 * f.cost, f.camera) for f in fits if f.cost < 16]
+        firsts += [(pair.worth - 0.3 * f.cost, f.camera) for f in fits if f.cost < WORST_COST]
     firsts.sort(key=lambda f: -f[0])
     return [camera for _, camera in firsts[:FIRSTS]]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import cv2
 import numpy as np
@@ -36,38 +37,57 @@ class Sight:
     strength: float
 
 
+@dataclass(frozen=True)
+class Planes:
+    """A picture with the planes in which diamonds are looked for, each made when it is first asked for.
+
+    Parameters
+    ----------
+    picture : (h, w, 3) uint8 BGR.
+    """
+
+    picture: Picture
+
+    @cached_property
+    def grey(self) -> Picture:
+        """(h, w) uint8 brightness."""
+        return np.asarray(cv2.cvtColor(self.picture, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
+
+    @cached_property
+    def yellow(self) -> Picture:
+        """(h, w) uint8: how yellow, against blue; CIE b* about 128. Brass or ivory on white shows by it alone."""
+        return np.ascontiguousarray(cv2.cvtColor(self.picture, cv2.COLOR_BGR2LAB)[..., 2], dtype=np.uint8)
+
+
 def find_sights(
-    image: Picture, camera: Camera, table: Table, window_m: float = 0.08, top_m: float = RAIL_TOP_M
+    planes: Planes,
+    camera: Camera,
+    table: Table,
+    window_m: float = 0.08,
+    top_m: float = RAIL_TOP_M,
+    by_colour: bool = True,
 ) -> list[Sight]:
     """Diamonds on all rails.
 
     Parameters
     ----------
-    image : (h, w, 3) uint8 BGR, or (h, w) grey.
+    planes : the picture.
     camera, table : as known so far.
     window_m : how far a sight may lie from where the camera puts it, along the rail.
     top_m : height of the rails' tops above the cloth, metres.
+    by_colour : whether rails on which brightness shows no clear diamonds are looked at by colour.
     """
-    grey = image if image.ndim == 2 else np.asarray(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
     found: list[Sight] = []
-    yellow: Picture | None = None
     for rail in RAILS:
-        row = _on_rail(grey, camera, table, rail, window_m, top_m)
-        if image.ndim == 3 and (not row or float(np.mean([x.strength for x in row])) < 0.6 * FAINT):
-            # brass or ivory on white shows by its yellow alone
-            yellow = yellowness(image) if yellow is None else yellow
-            row = max(row, _on_rail(yellow, camera, table, rail, window_m, top_m), key=_weight)
+        row = _on_rail(planes.grey, camera, table, rail, window_m, top_m)
+        if by_colour and (not row or float(np.mean([x.strength for x in row])) < 0.6 * FAINT):
+            row = max(row, _on_rail(planes.yellow, camera, table, rail, window_m, top_m), key=_weight)
         found += row
     return found
 
 
 def _weight(row: list[Sight]) -> float:
     return sum(min(x.strength, 25.0) for x in row)
-
-
-def yellowness(image: Picture) -> Picture:
-    """(h, w) uint8: how yellow, against blue, a BGR picture is; CIE b* about 128."""
-    return np.ascontiguousarray(cv2.cvtColor(image, cv2.COLOR_BGR2LAB)[..., 2], dtype=np.uint8)
 
 
 def marks(table: Table, rail: str) -> Floats:
@@ -98,7 +118,7 @@ def _on_rail(image: Picture, camera: Camera, table: Table, rail: str, window_m: 
     blob = inner - outer
     blob[~strip.seen] = 0
     # a line along the rail answers everywhere; a sight is what stands out from its own line
-    blob -= np.median(blob, axis=0, keepdims=True)
+    blob -= np.median(np.ascontiguousarray(blob.T), axis=1)
     noise = max(float(np.median(np.abs(blob))) * 1.48, 0.25)
     best: tuple[float, list[tuple[float, float, float, float]]] = (0.0, [])
     for sign in (1.0, -1.0):

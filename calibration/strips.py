@@ -93,9 +93,8 @@ def cut(
     across = float(np.linalg.norm(ends[1] - ends[0]))
     columns = int(np.clip(across / fine, 48, 640)) if np.isfinite(across) else 48
     d = np.linspace(reach[0], reach[1], columns)
-    maps = _maps(camera, table, rail, s, d, height)
-    seen = (maps >= 0).all(axis=2) & (maps[..., 0] <= image.shape[1] - 1) & (maps[..., 1] <= image.shape[0] - 1)
-    u, v = np.ascontiguousarray(maps[..., 0]), np.ascontiguousarray(maps[..., 1])
+    u, v = _maps(camera, table, rail, s, d, height)
+    seen = (u >= 0) & (v >= 0) & (u <= image.shape[1] - 1) & (v <= image.shape[0] - 1)
     picture = cv2.remap(image, u, v, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     if picture.ndim == 3:
         lab = np.asarray(cv2.cvtColor(picture.astype(np.float32) / 255, cv2.COLOR_BGR2LAB), dtype=np.float32)
@@ -104,18 +103,25 @@ def cut(
     return Strip(rail, s, d, lab, seen, across / max(columns - 1, 1))
 
 
-def _maps(camera: Camera, table: Table, rail: str, s: Floats, d: Floats, height: float) -> npt.NDArray[np.float32]:
-    """(n, m, 2) pixels of a strip's cells: projected on a coarse grid and interpolated, to some hundredths of a pixel."""
+def _maps(
+    camera: Camera, table: Table, rail: str, s: Floats, d: Floats, height: float
+) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    """(n, m) pixels u and v of a strip's cells: projected on a coarse grid and interpolated, to some hundredths of a pixel."""
     nodes_s = np.linspace(s[0], s[-1], min(len(s), 80))
     nodes_d = np.linspace(d[0], d[-1], min(len(d), 7))
     places = rail_point(table, rail, np.repeat(nodes_s, len(nodes_d)), np.tile(nodes_d, len(nodes_s)))
-    coarse = np.nan_to_num(camera.project(places, height), nan=-1e4).reshape(len(nodes_s), len(nodes_d), 2)
-    at = np.clip((s - s[0]) / max(nodes_s[1] - nodes_s[0], 1e-9), 0, len(nodes_s) - 1.000001)
+    coarse = np.nan_to_num(camera.project(places, height), nan=-1e4)
+    along = _between(s, nodes_s) @ coarse.reshape(len(nodes_s), -1).astype(np.float32)
+    across = _between(d, nodes_d).T
+    return along[:, 0::2] @ across, along[:, 1::2] @ across
+
+
+def _between(x: Floats, nodes: Floats) -> npt.NDArray[np.float32]:
+    """(n, k) weights of evenly spaced nodes in the straight line between those next to each place."""
+    at = np.clip((x - nodes[0]) / max(nodes[1] - nodes[0], 1e-9), 0, len(nodes) - 1.000001)
     low = at.astype(np.int64)
-    part = (at - low)[:, None, None]
-    rows = coarse[low] * (1 - part) + coarse[low + 1] * part
-    at = np.clip((d - d[0]) / max(nodes_d[1] - nodes_d[0], 1e-9), 0, len(nodes_d) - 1.000001)
-    low = at.astype(np.int64)
-    part32 = (at - low).astype(np.float32)[None, :, None]
-    rows = rows.astype(np.float32)
-    return np.asarray(rows[:, low] * (1 - part32) + rows[:, low + 1] * part32, dtype=np.float32)
+    weight = np.zeros((len(x), len(nodes)), np.float32)
+    here = np.arange(len(x))
+    weight[here, low] = 1 - (at - low)
+    weight[here, low + 1] = at - low
+    return weight
