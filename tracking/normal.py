@@ -123,8 +123,6 @@ class System:
 
     def covariance(self, index: Ints) -> Floats:
         """(size, n) columns ``index`` (n,) of the inverse; infinite where there is none."""
-        if not len(index):
-            return np.zeros((self._layout.size, 0))
         unit = np.zeros((self._layout.size, len(index)))
         unit[self._layout.place[index], np.arange(len(index))] = 1.0
         damp = 0.0
@@ -149,11 +147,11 @@ class System:
         """The band's factor, the border run through it, and the border's own factor."""
         band = self._band.copy(order="F")
         band[0] += damp * (band[0] + 1e-9)
-        factor, info = dpbtrf(band, lower=1, overwrite_ab=1)
+        factor, info = dpbtrf(band, lower=1, overwrite_ab=1) if band.size else (band, 0)
         if info:
             raise NotDefinite
         corner = self._corner + np.diag(damp * (np.diag(self._corner) + 1e-9))
-        through, _ = dpbtrs(factor, self._rim.T, lower=1)
+        through = _behind(factor, self._rim.T)
         rest = corner - self._rim @ through
         try:
             np.linalg.cholesky(rest)
@@ -164,9 +162,14 @@ class System:
     def _solve(self, factored: tuple[Floats, Floats, Floats], right: Floats) -> tuple[Floats, Floats]:
         factor, through, rest = factored
         m = self._layout.inner
-        first, _ = dpbtrs(factor, right[:m], lower=1)
+        first = _behind(factor, right[:m])
         outer = np.linalg.solve(rest, right[m:] - self._rim @ first)
         return first - through @ outer, outer
+
+
+def _behind(factor: Floats, right: Floats) -> Floats:
+    """The band's inverse times ``right`` (n, k); LAPACK knows no empty matrices."""
+    return np.asarray(dpbtrs(factor, right, lower=1)[0]) if right.size else np.zeros(right.shape)
 
 
 def _order(m: int, groups: Sequence[Ints]) -> Ints:

@@ -74,6 +74,8 @@ def name_shot(raw: RawShot, number: int, names: Mapping[int, int], sure: Mapping
         sigma = math.hypot(HONEST * kink.sigma_s, TIME_FLOOR)
         at = [sample(fit, b, np.array([kink.t_s]))[0][0] for b in kink.balls]
         balls = [names[b] for b in kink.balls]
+        if len(set(balls)) < len(balls):  # two pieces of one ball's track: no ball meets itself
+            continue
         event: AnyEvent | None = None
         if kink.kind == "strike":
             event = Strike(t_s=kink.t_s, sigma_s=sigma, p=kink.p, ball=balls[0])

@@ -23,6 +23,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 from av.error import FFmpegError
+from av.video.reformatter import Interpolation
 
 from calibration.errors import InputError
 
@@ -91,6 +92,13 @@ class Frame:
         luma, chroma = flat[:height], flat[height:].reshape(2, height // 2, width // 2)
         planes = [np.rot90(plane, turns).ravel() for plane in (luma, *chroma)]
         return np.concatenate(planes).reshape(-1, height if turns % 2 else width)
+
+    def scaled(self, width: int, height: int) -> av.VideoFrame:
+        """The picture upright in another size (even), planar YUV 4:2:0, for an encoder; without a detour over colours where it can be."""
+        if self._raw is not None and not self._raw.rotation:
+            return self._raw.reformat(width, height, "yuv420p", interpolation=Interpolation.FAST_BILINEAR)
+        small = cv2.resize(self.image, (width, height), interpolation=cv2.INTER_LINEAR)
+        return av.VideoFrame.from_ndarray(small, format="bgr24").reformat(format="yuv420p")
 
     @property
     def size(self) -> tuple[int, int]:

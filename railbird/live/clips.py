@@ -193,8 +193,7 @@ class _Writer:
             self._stream.height = round(full_height * scale) // 2 * 2
             self._stream.pix_fmt = "yuv420p"
             self._stream.codec_context.time_base = Fraction(1, TICKS)
-        picture = av.VideoFrame.from_ndarray(frame.image, format="bgr24")
-        picture = picture.reformat(self._stream.width, self._stream.height, "yuv420p")
+        picture = frame.scaled(self._stream.width, self._stream.height)
         picture.pts = max(self._last + 1, round((frame.t_s - self.began_s) * TICKS))
         self._last = picture.pts
         picture.time_base = Fraction(1, TICKS)

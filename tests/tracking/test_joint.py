@@ -64,3 +64,13 @@ def test_times_shrug_off_an_outlier() -> None:
     paths[1].xy[40] += 0.05
     fit = solve(paths, kinks, radius=R, prior=(2.0, 0.01, 0.3, 0.01))
     assert fit.kinks[0].t_s == pytest.approx(hit, abs=0.004)  # 50 mm off in one look, 4 ms at most
+
+
+def test_nothing_and_a_free_ball_are_solved_too(capfd: pytest.CaptureFixture[str]) -> None:
+    """LAPACK complains on the terminal about matrices without rows."""
+    assert solve({}, [], radius=R).cost == pytest.approx(0.0)
+    t = np.arange(10) / 30
+    path = Path(0, t, np.column_stack([t, t]), np.tile(np.eye(2) * 1e-6, (10, 1, 1)), 0.0, np.array([[0, 0, 1, 1, 1, 1.0]]), False)  # fmt: skip
+    fit = solve({0: path}, [], radius=R)
+    assert fit.paths[0].arcs[0, 2:4] == pytest.approx([1.0, 1.0], abs=0.1)
+    assert not capfd.readouterr().out
