@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +79,7 @@ def check_match(
     """
     from railbird.check.diagram import NARROW, draw
     from railbird.check.limits import cannot_show, hidden_balls, sight
-    from railbird.check.page import document, page, reruled
+    from railbird.check.page import document, film_row, page, reruled
     from railbird.check.pictures import look, slow_motion, stills
     from railbird.check.question import examine, shot_near, sole_contact, which_question
     from railbird.check.sheet import sheet
@@ -110,30 +111,31 @@ def check_match(
     window = look(video, match, dispute, cameras)
     pictures = stills(window, match, dispute, course, cameras)
     film = folder / "slow.mp4"
-    factor = slow_motion(window, match, dispute, course, cameras, film, catalogue)
-    diagram = draw(match, i, dispute, course, cameras, window.times, catalogue)
-    narrow = draw(match, i, dispute, course, cameras, window.times, catalogue, NARROW)
-    seen = sight(match, i, dispute, course, cameras, window.times)
-    hidden = hidden_balls(dispute, course, cameras, Table.from_json(match["table"]))
-    limits = cannot_show(dispute, seen, hidden, catalogue)
-    content = page(
-        match,
-        i,
-        at,
-        dispute,
-        limits=limits,
-        other=other,
-        given=given,
-        stills=pictures,
-        diagrams=(diagram, narrow),
-        slow=(film, factor),
-        words=catalogue,
-    )
-    html, told = folder / "check.html", folder / "check.json"
-    picture, paper = folder / "check.png", folder / "check.pdf"
+    with ThreadPoolExecutor(1) as pool:  # the film is made beside the rest of the page
+        rolling = pool.submit(slow_motion, window, match, dispute, course, cameras, film, catalogue)
+        diagram = draw(match, i, dispute, course, cameras, window.times, catalogue)
+        narrow = draw(match, i, dispute, course, cameras, window.times, catalogue, NARROW)
+        seen = sight(match, i, dispute, course, cameras, window.times)
+        hidden = hidden_balls(dispute, course, cameras, Table.from_json(match["table"]))
+        limits = cannot_show(dispute, seen, hidden, catalogue)
+        content = page(
+            match,
+            i,
+            at,
+            dispute,
+            limits=limits,
+            other=other,
+            given=given,
+            stills=pictures,
+            diagrams=(diagram, narrow),
+            words=catalogue,
+        )
+        html, told = folder / "check.html", folder / "check.json"
+        picture, paper = folder / "check.png", folder / "check.pdf"
+        for path, data in zip((picture, paper), sheet(content, pictures, diagram), strict=True):
+            result.write_bytes(path, data)
+        content["film"] = film_row(film, rolling.result(), catalogue)
     result.write_text(html, render_page("check.html.j2", content, script="check.js"))
-    for path, data in zip((picture, paper), sheet(content, pictures, diagram), strict=True):
-        result.write_bytes(path, data)
     files = [str(path) for path in (html, picture, paper, film, told)]
     answer = document(match, i, dispute, limits, other, files)
     if given is not None:

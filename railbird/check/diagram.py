@@ -123,25 +123,37 @@ class Diagram:
         width, height = self.layout.width, self.layout.height
         image = Image.new("RGBA", (round(width * k), round(height * k)), (255, 255, 255, 255))
         for s in self.shapes:
-            layer = Image.new("RGBA", image.size, (255, 255, 255, 0)) if s.opacity < 1 else image
-            draw = ImageDraw.Draw(layer)
-            alpha = round(255 * s.opacity)
-            points = [(x * k, y * k) for x, y in s.points]
-            if s.text:
-                anchor = {"start": "ls", "middle": "ms", "end": "rs"}[s.anchor]
-                draw.text(
-                    points[0], s.text, font=font(round(s.size * k), s.bold), fill=(*rgb(s.fill), 255), anchor=anchor
-                )
-            else:
-                if s.fill and len(points) > 2:
-                    draw.polygon(points, fill=(*rgb(s.fill), alpha))
-                if s.stroke:
-                    row = [*points, points[0]] if s.closed else points
-                    for piece in _dashes(row, 7 * k, 6 * k) if s.dashed else [row]:
-                        draw.line(piece, fill=(*rgb(s.stroke), alpha), width=max(1, round(s.width * k)), joint="curve")
-            if layer is not image:
-                image.alpha_composite(layer)
+            _brush(image, s, k)
         return image.resize((round(width * scale), round(height * scale)), Image.Resampling.LANCZOS).convert("RGB")
+
+
+def _brush(image: Image.Image, s: Shape, k: float) -> None:
+    """Draw a shape into an RGBA picture of ``k`` pixels a unit."""
+    points = [(x * k, y * k) for x, y in s.points]
+    if s.text:
+        anchor = {"start": "ls", "middle": "ms", "end": "rs"}[s.anchor]
+        ink = (*rgb(s.fill), 255)
+        ImageDraw.Draw(image).text(points[0], s.text, font=font(round(s.size * k), s.bold), fill=ink, anchor=anchor)
+        return
+    pen = max(1, round(s.width * k))
+    layer, left, top = image, 0, 0
+    if s.opacity < 1:  # on a sheet of its own, no larger than the shape
+        xs, ys = zip(*points, strict=True)
+        left, top = max(0, math.floor(min(xs)) - pen), max(0, math.floor(min(ys)) - pen)
+        right, foot = min(image.width, math.ceil(max(xs)) + pen + 1), min(image.height, math.ceil(max(ys)) + pen + 1)
+        if right <= left or foot <= top:
+            return
+        layer = Image.new("RGBA", (right - left, foot - top), (255, 255, 255, 0))
+        points = [(x - left, y - top) for x, y in points]
+    draw, alpha = ImageDraw.Draw(layer), round(255 * s.opacity)
+    if s.fill and len(points) > 2:
+        draw.polygon(points, fill=(*rgb(s.fill), alpha))
+    if s.stroke:
+        row = [*points, points[0]] if s.closed else points
+        for piece in _dashes(row, 7 * k, 6 * k) if s.dashed else [row]:
+            draw.line(piece, fill=(*rgb(s.stroke), alpha), width=pen, joint="curve")
+    if layer is not image:
+        image.alpha_composite(layer, (left, top))
 
 
 def _element(s: Shape) -> str:

@@ -15,7 +15,7 @@ from railbird.check.pictures import Still, jpeg
 from railbird.check.question import CLOSE_S, UNSEEN, Dispute, moved
 from railbird.overrule import corrected, cue_contacts
 from railbird.report.statistics import is_break
-from railbird.report.view import SURE, event_rows, hinge_words, next_words, sure_level, verdict
+from railbird.report.view import SURE, event_rows, hinge_words, left_open, next_words, sure_level, verdict
 from railbird.script import ROTATION, rule
 from railbird.words import Words
 
@@ -129,24 +129,19 @@ def page(
     given: tuple[Row, Row] | None,
     stills: Sequence[Still],
     diagrams: tuple[Diagram, Diagram],
-    slow: tuple[Path, float] | None,
     words: Words,
 ) -> Row:
-    """Everything the template needs."""
+    """Everything the template needs but the film, which is made meanwhile."""
     shot = match["shots"][i]
     sure = float(match.get("sure", SURE))
     ruling: Mapping[str, Any] = shot.get("ruling") or {}
     source = Path(str((match.get("source") or {}).get("file") or "")).name
     time = words.clock(dispute.t_s, 2)
     own = reading_row(match, match["shots"], i, ruling, words)
-    if ruling.get("needs_referee") and float(ruling.get("p", 1.0)) < 0.5:
-        own |= {"kind": "plain", "headline": words("verdict.open")}  # less likely than not: no verdict to print large
+    if left_open(ruling):
+        own |= {"kind": "plain", "headline": words("verdict.open")}
     balls = ", ".join(words.ball(b) for b in dispute.balls)
     about = words("check.about", number=shot["number"], file=source, time=time, rules=words.rules(match["rules"]))
-    film = None
-    if slow is not None:
-        data = base64.b64encode(slow[0].read_bytes()).decode()
-        film = {"src": f"data:video/mp4;base64,{data}", "text": words("check.slow_text", factor=words.number(slow[1]))}
     differs = _other(match, i, dispute, ruling, other, words)
     told = words("check.diagram_alt", text="; ".join(r.label for r in dispute.rivals) or dispute.words)
     needs = ruling.get("needs_referee")
@@ -188,7 +183,7 @@ def page(
             }
             for s in stills
         ],
-        "film": film,
+        "film": None,
         "diagrams": [
             Markup(diagram.svg(told, name)) for diagram, name in zip(diagrams, ("wide", "narrow"), strict=True)
         ],
@@ -208,9 +203,16 @@ def page(
     }
 
 
+def film_row(film: Path, factor: float, words: Words) -> Row:
+    """The slow motion for the template; ``factor`` is how many times slower it is."""
+    data = base64.b64encode(film.read_bytes()).decode()
+    return {"src": f"data:video/mp4;base64,{data}", "text": words("check.slow_text", factor=words.number(factor))}
+
+
 def _lowest_note(match: Mapping[str, Any], shot: Mapping[str, Any], dispute: Dispute, words: Words) -> Sequence[str]:
     """Where the lowest ball is the one to hit: which one that was taken to be, and how surely, unless it is the one hit."""
-    lowest = min((int(ball) for ball in shot.get("start") or () if ball != "0"), default=None)
+    told = (match.get("setup") or {}).get("on_table") if shot is match["shots"][0] else None
+    lowest = min((int(ball) for ball in told or shot.get("start") or () if int(ball)), default=None)
     if match["game"] not in ROTATION or dispute.question != "first-contact" or str(lowest) == dispute.answer:
         return ()
     p = (shot.get("identity_p") or {}).get(str(lowest))

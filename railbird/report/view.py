@@ -38,6 +38,8 @@ def verdict(shot: Mapping[str, Any], words: Words, *, opening: bool) -> tuple[st
         return "win", words("verdict.rack", player=ruling["rack_winner"])
     if ruling.get("legal") is False:
         return "foul", words("verdict.illegal_break" if opening else "verdict.foul")
+    if left_open(ruling):
+        return "plain", words("verdict.open")
     down = [ball for ball in ruling.get("pocketed") or () if ball != 0]
     if shot.get("call") == "push-out":
         return "plain", words("verdict.push_out")
@@ -46,6 +48,11 @@ def verdict(shot: Mapping[str, Any], words: Words, *, opening: bool) -> tuple[st
     if shot.get("call") == "safety":
         return "plain", words("verdict.safety")
     return "plain", words("verdict.break" if opening else "verdict.miss")
+
+
+def left_open(ruling: Mapping[str, Any]) -> bool:
+    """Whether a ruling that waits for a person is less likely than not: then it is no verdict to print large."""
+    return bool(ruling.get("needs_referee")) and not ruling.get("enforced") and float(ruling.get("p", 1.0)) < 0.5
 
 
 def next_words(upcoming: Mapping[str, Any] | None, words: Words) -> str:
@@ -147,6 +154,7 @@ def shot_row(match: Mapping[str, Any], i: int, words: Words, table: Table) -> Ro
         "article": next((f["article"] for f in ruling.get("fouls") or () if f["code"] == ruling.get("enforced")), ""),
         "rules": words.rules(ruling.get("rules", match["rules"])),
         "open": bool(ruling.get("needs_referee")),
+        "stands": reading(ruling, words) if left_open(ruling) else "",
         "needs": _reason(ruling, words),
         "other": reading(alternative, words) if alternative else "",
         "other_sure": words.percent(alternative["p"]) if alternative else "",
