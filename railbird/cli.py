@@ -27,10 +27,11 @@ Rules = Annotated[str, typer.Option("--rules", help=f"{', '.join(RULE_SETS)}")]
 Players = Annotated[str, typer.Option("--players", help="two names, A,B; the first shoots first")]
 Language = Annotated[str, typer.Option("--language", help="of what people read: en, hu, et")]
 AsJson = Annotated[bool, typer.Option("--json", help="print the result document on stdout, alone")]
-Out = Annotated[Path | None, typer.Option("--out", help="where the result goes")]
+Out = Annotated[Path | None, typer.Option("--out", help="folder of the result; named after the source if not given")]
 TableFile = Annotated[Path | None, typer.Option("--table", help="table.json of an earlier `railbird calibrate`")]
 Setup = Annotated[
-    Path | None, typer.Option("--setup", help="a file with one setup line, for a clip that starts in mid-rack")
+    Path | None,
+    typer.Option("--setup", help="a file that says what lies on the table, for a clip that starts in mid-rack"),
 ]
 Calls = Annotated[Path | None, typer.Option("--calls", help="a text file of calls: 'shot 4: 3 side-left'")]
 
@@ -103,7 +104,7 @@ def calibrate(
         tuple[str, str, str, str] | None, typer.Option(help="four corners by hand: X,Y X,Y X,Y X,Y (pixels, any order)")
     ] = None,
     pick: Annotated[int, typer.Option(help="which table, where the picture holds several; 0 is the likeliest")] = 0,
-    out: Out = None,
+    out: Annotated[Path | None, typer.Option("--out", help="file of the result; table.json if not given")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Find the table: table.json and a preview picture; exit 2 with the reason where it cannot be found."""
@@ -250,11 +251,12 @@ def report(
     out: Out = None,
     language: Annotated[str | None, typer.Option(help="en, hu, et")] = None,
     embed: Annotated[bool, typer.Option("--embed", help="put the video into the page: one file to carry")] = False,
+    calls: Calls = None,
 ) -> None:
     """Write the pages again from match.json, without the video analysis."""
     from railbird.report import rebuild
 
-    print(f"The report is {rebuild(match, out=out, language=language, embed=embed)}")
+    print(f"The report is {rebuild(match, out=out, language=language, embed=embed, calls=calls)}")
 
 
 @app.command()
@@ -267,7 +269,7 @@ def overrule(
     from railbird.overrule import run
 
     result = run(match, shot=shot, facts=facts)
-    print(f"shot {shot} corrected; shots ruled again in {match}: {len(result['shots'])}")
+    print(f"shot {shot} corrected; shots ruled again in {match}: {len(result['shots'])}, and in the pages beside it")
 
 
 @app.command()

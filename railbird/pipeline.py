@@ -269,12 +269,26 @@ def run(video: str, folder: Path, options: Options) -> dict[str, Any]:
     Raises
     ------
     InputError
-        Where the video, the options or the folder are at fault; nothing is left half written.
+        Where the video, the options or the folder are at fault; nothing is left half written. Files of calls and set-up
+        are read before the video.
     """
-    writable(folder)
-    match = analyse_video(video, options)
+    from railbird.calls import read_calls
     from railbird.outputs import write_all
+    from railbird.script import rule
 
+    writable(folder)
+    calls = None if options.calls is None else read_calls(options.calls)
+    if options.setup is not None:
+        read_setup(options.setup)
+    match = analyse_video(video, replace(options, calls=None))
+    if calls is not None:
+        try:
+            match = rule(match, calls=calls)
+        except InputError as problem:  # what took minutes or hours to see is kept
+            kept = folder / "match.json"
+            results.write(kept, match)
+            again = f"railbird report {kept} --calls {options.calls}"
+            raise InputError(f"{problem}; what was seen is in {kept}: correct the calls and run `{again}`") from None
     write_all(match, video, folder, annotated=options.annotated, clips=options.clips, bar=Bar(options.progress))
     return match
 

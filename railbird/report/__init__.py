@@ -70,13 +70,19 @@ def write(
 
 
 def rebuild(
-    match: str | Path, *, out: str | Path | None = None, language: str | None = None, embed: bool = False
+    match: str | Path,
+    *,
+    out: str | Path | None = None,
+    language: str | None = None,
+    embed: bool = False,
+    calls: str | Path | None = None,
 ) -> Path:
     """The pages of a ``match.json`` again, without the video analysis: ``report.html``, ``shots.csv``, ``chapters.vtt``.
 
     Parameters
     ----------
     out : folder; the one that holds ``match.json`` where not given.
+    calls : file of calls that were not known before: the shots are ruled again with them, in ``match.json`` too.
 
     Returns
     -------
@@ -86,6 +92,11 @@ def rebuild(
 
     path = Path(match)
     document = result.read(path)
+    if calls is not None:
+        from railbird.script import rule
+
+        document = rule(document, calls=calls)
+        result.write(path, document)
     folder = path.parent if out is None else Path(out)
     beside = [f for place in (folder, path.parent) for f in (place / "annotated.mp4", *sorted(place.glob("source.*")))]
     clip = next((file for file in beside if file.is_file()), None)

@@ -47,6 +47,30 @@ def test_it_agrees_with_the_truth(analysed: tuple[Path, dict[str, Any]]) -> None
     assert match["shots"][0]["ruling"]["legal"] is True
 
 
+def test_calls_that_do_not_fit_cost_no_second_analysis(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A line that cannot be read is told before the video is; one for a shot that was not played leaves what was seen."""
+    clip, calls, out = CLIPS / "demo.mp4", tmp_path / "calls.txt", tmp_path / "out"
+    how = ["analyse", str(clip), "--game", "8-ball", "--calls", str(calls), "--no-annotated", "--out", str(out)]
+    calls.write_text("shot one: 3 side-left")
+    with monkeypatch.context() as patch:
+        patch.setattr("railbird.pipeline.analyse_video", lambda *_: pytest.fail("the video was read first"))
+        assert main(how) == 2
+    assert "line 1" in capsys.readouterr().err
+    calls.write_text("shot 1: 3 side-left\nshot 7: safety")
+    assert main(how) == 2
+    told = capsys.readouterr().err
+    assert "line 2" in told
+    assert f"railbird report {out / 'match.json'} --calls {calls}" in told
+    calls.write_text("shot 1: safety")
+    assert main(["report", str(out / "match.json"), "--calls", str(calls)]) == 0
+    match = json.loads((out / "match.json").read_text())
+    assert [shot["call"] for shot in match["shots"]] == ["safety"]
+    assert match["shots"][0]["ruling"]["next"]["player"] == "B", "a called safety ends the turn"
+    assert "safety" in (out / "report.html").read_text()
+
+
 def look(xy: np.ndarray) -> Observation:
     n = len(xy)
     return Observation(0.0, xy, np.tile(np.eye(2) * 1e-6, (n, 1, 1)), np.full(n, 0.9), np.zeros((n, 16)))
