@@ -15,6 +15,7 @@ from tracking.observations import Observation
 from tracking.stillness import Stillness
 from vision.change import ChangeGate, table_region
 from vision.cover import Cover
+from vision.sizes import by_camera
 from vision.video import Frame
 
 if TYPE_CHECKING:
@@ -49,15 +50,9 @@ def to_table(calibration: Calibration, detections: Detections) -> tuple[Floats, 
 
 def tell_sizes(see: See, calibration: Calibration) -> None:
     """Tell who looks, where it wants to know, how large balls on this table are in its pictures."""
-    camera, radius = calibration.camera, calibration.table.ball_radius
-
-    def radius_at(pixels: Floats) -> Floats:
-        xy = camera.unproject(pixels, radius)
-        return np.where(np.isfinite(xy).all(axis=1), camera.ball_radius_px(np.nan_to_num(xy), radius), np.nan)
-
     listen = getattr(see, "calibrated", None)
     if listen is not None:
-        listen(radius_at)
+        listen(by_camera(calibration))
 
 
 def apart(xy: Floats, score: Floats, least: float) -> npt.NDArray[np.bool_]:

@@ -29,7 +29,6 @@ _WIDTHS: dict[str, tuple[int, ...]] = {
     "cov": (2, 2),
     "evidence": (NUMBERS,),
     "unnumbered": (2,),
-    "streak": (2,),
 }
 
 
@@ -45,7 +44,6 @@ class Detections:
     cov : (n, 2, 2) covariance of ``centre``, square pixels.
     evidence : (n, 16) log-likelihood of what is seen under each ball number, nats, up to a constant per row.
     unnumbered : (n, 2) the same, for a red and for a yellow ball without a number; the same constant per row.
-    streak : (n, 2) motion during the exposure as read from the blur, pixels, sign unknown; NaN where not read.
 
     Raises
     ------
@@ -59,7 +57,6 @@ class Detections:
     cov: Floats
     evidence: Floats
     unnumbered: Floats
-    streak: Floats
 
     def __post_init__(self) -> None:
         n = len(self.centre)
@@ -72,7 +69,7 @@ class Detections:
     def of(cls, centre: npt.ArrayLike, radius: npt.ArrayLike, score: npt.ArrayLike, **more: Any) -> Detections:
         """Detections whose other columns are what is known before a closer look.
 
-        The covariance is that of a network's box (a tenth of the radius), the evidence says nothing, no streak is read.
+        The covariance is that of a network's box (a tenth of the radius), the evidence says nothing.
         """
         c = np.asarray(centre, dtype=np.float64).reshape(-1, 2)
         n = len(c)
@@ -81,7 +78,6 @@ class Detections:
             "cov": np.eye(2) * ((0.1 * r) ** 2)[:, None, None],
             "evidence": np.zeros((n, NUMBERS)),
             "unnumbered": np.full((n, 2), -20.0),
-            "streak": np.full((n, 2), np.nan),
         }
         columns.update(more)
         return cls(c, r, np.asarray(score, dtype=np.float64).reshape(n), **columns)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from vision import identity, sizes, yolo
 from vision.detections import Detections, Floats
-from vision.refine import refine
+from vision.refine import RefineOptions, refine
 
 if TYPE_CHECKING:
     from vision.video import Frame
@@ -99,12 +99,14 @@ class Seer:
         radius_at: Callable[[Floats], Floats] | None = None,
     ) -> Detections:
         """Refinement, evidence and sizes for what the detector found."""
-        fine = refine(image, first)
-        expected = None if radius_at is None else radius_at(fine.centre)
-        all_of_it = _whole(image, fine, expected)
+        expected = None if radius_at is None else radius_at(first.centre)
+        balls, radius = fitted(image, first, expected)
+        return self.judge(self.identify(image, balls), radius, expected)
+
+    def judge(self, balls: Detections, radius: Floats, expected: Floats | None = None) -> Detections:
+        """What is left of ``balls`` when sizes are compared; ``radius`` (n,) is what each was seen with, ``expected`` as in `fitted`."""
         # a thing is weighed by the size that it was seen with: a mark on the cloth can be fitted as a ball, too
-        seen = self.identify(image, all_of_it)
-        found = sizes.weigh(seen.with_(radius=fine.radius), expected).with_(radius=all_of_it.radius)
+        found = sizes.weigh(balls.with_(radius=radius), expected).with_(radius=balls.radius)
         return sizes.single(found[found.score > self.doubtful])
 
     def _adapt(self, found: Detections, region: yolo.Region) -> None:
@@ -119,18 +121,46 @@ class Seer:
             self.detect.pixels = pixels_for(float(np.median(self._needed)), self._pixels)
 
 
-def _whole(image: npt.NDArray[np.uint8], fine: Detections, expected: Floats | None) -> Detections:
-    """Balls of which only a part was fitted (the white of a stripe seen from its end), fitted again at the size they have."""
-    doubt: Floats | float = 0.0
+def fitted(
+    image: npt.NDArray[np.uint8],
+    first: Detections,
+    expected: Floats | None = None,
+    options: RefineOptions | None = None,
+) -> tuple[Detections, Floats]:
+    """Balls fitted to their outlines, and the radius (n,) that each thing was seen with, pixels.
+
+    A thing may be a part of a ball (the white of a stripe seen from its end, what a neighbour leaves in view). So where it is
+    known how large a ball there is, the outline is looked for from that size on, and from the size seen as well where the two differ
+    much: all in one pass.
+
+    Parameters
+    ----------
+    image : BGR picture.
+    first : what the detector found.
+    expected : (n,) radius of a ball there by a calibrated camera, pixels, NaN where none can be; without it the balls tell it
+        among themselves, which takes a second pass.
+    options : of the fit.
+    """
     if expected is None:
+        fine = refine(image, first, options)
         told = sizes.expected_radius(fine)
         if told is None:
-            return fine
+            return fine, fine.radius
         expected, doubt = told
-    small = sizes.parts(fine, expected, doubt)
-    if not small.any():
-        return fine
-    return sizes.whole(fine, small, refine(image, fine[small].with_(radius=expected[small])), expected)
+        small = sizes.parts(fine, expected, doubt)
+        if not small.any():
+            return fine, fine.radius
+        again = refine(image, fine[small].with_(radius=expected[small]), options, fine)
+    else:
+        share = first.radius / expected
+        small = (share > sizes.GROWN[0]) & (share <= sizes.WHOLE[0])
+        usual = (share > sizes.WHOLE[0]) & (share < sizes.WHOLE[1])
+        start = first.with_(radius=np.where(usual, expected, first.radius))
+        if small.any():
+            start = Detections.merge([start, first[small].with_(radius=expected[small])])
+        fits = refine(image, start, options, first)
+        fine, again = fits[: len(first)], fits[len(first) :]
+    return sizes.whole(fine, small, again, expected), fine.radius
 
 
 def pixels_for(needed: float, usual: int) -> int:

@@ -6,11 +6,15 @@ tells the size expected anywhere, and how well it is known there, without any ca
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 
+from calibration.result import Calibration
 from vision.detections import Detections, Floats
 
+WHOLE = (0.8, 1.3)  # of the radius expected: a box of that size is a ball's
 FEWEST = 4  # balls, for a plane or a level to mean anything
 GROWN = (0.5, 0.87)  # of the radius expected: what is as small as that may be a part of a ball, a stripe's white cap
 TOLD = 0.1  # relative standard deviation of the radius expected, at most, for a part to be told from a whole
@@ -54,6 +58,17 @@ def expected_radius(found: Detections) -> tuple[Floats, Floats] | None:
     cov = SCATTER**2 * np.linalg.inv((basis * weight[:, None]).T @ basis + prior)
     doubt = np.sqrt(np.einsum("ni,ij,nj->n", basis, cov, basis)) / size
     return size * level, doubt
+
+
+def by_camera(calibration: Calibration) -> Callable[[Floats], Floats]:
+    """What tells the radius (n,) of balls on a calibrated table seen at pixels (n, 2), NaN where none can be."""
+    camera, radius = calibration.camera, calibration.table.ball_radius
+
+    def radius_at(pixels: Floats) -> Floats:
+        xy = camera.unproject(pixels, radius)
+        return np.where(np.isfinite(xy).all(axis=1), camera.ball_radius_px(np.nan_to_num(xy), radius), np.nan)
+
+    return radius_at
 
 
 def _votes(found: Detections) -> Floats:
@@ -102,7 +117,7 @@ def whole(found: Detections, small: npt.NDArray[np.bool_], again: Detections, ex
     sigma = np.sqrt(np.trace(again.cov, axis1=1, axis2=2) / 2) / size
     good = (np.abs(np.log(again.radius / size)) < AGREES) & (sigma < CLEAR)
     rows, fits = np.flatnonzero(small)[good], again[good]
-    columns = {name: getattr(found, name).copy() for name in ("centre", "radius", "cov", "streak")}
+    columns = {name: getattr(found, name).copy() for name in ("centre", "radius", "cov")}
     for name, column in columns.items():
         column[rows] = getattr(fits, name)
     return found.with_(**columns)

@@ -9,7 +9,7 @@ import pytest
 from tests.vision.picture import GREEN_CLOTH, table
 from vision.detections import Detections
 from vision.refine import refine
-from vision.seer import Seer, _whole
+from vision.seer import Seer, fitted
 from vision.video import Frame
 
 BALLS = [(70.0, 60.0, 9.0), (150.0, 90.0, 9.0), (240.0, 130.0, 9.0), (112.0, 150.0, 9.0)]
@@ -46,9 +46,23 @@ def test_the_white_cap_of_a_stripe_is_not_taken_for_the_ball() -> None:
     colours = [(70, 35, 25), (225, 235, 240)]
     image = table([ball, cap], colours, GREEN_CLOTH, size=(240, 180), shadow=False, highlight=False)
     first = Detections.of([cap[:2]], [cap[2]], [0.8])
-    fine = refine(image, first)
-    assert fine.radius[0] < 15
-    whole = _whole(image, fine, np.array([20.4]))
+    assert refine(image, first).radius[0] < 15
+    whole, seen = fitted(image, first, np.array([20.4]))
     assert np.hypot(*(whole.centre[0] - ball[:2])) < 0.05 * ball[2]
     assert whole.radius[0] == pytest.approx(20, rel=0.05)
-    assert _whole(image, fine, np.array([np.nan])) is fine, "where no ball can be, nothing is fitted again"
+    assert seen[0] < 15, "what size it was seen with tells marks on the cloth from balls"
+    nowhere, _ = fitted(image, first, np.array([np.nan]))
+    assert nowhere.radius[0] < 15, "where no ball can be, none is made of what is seen"
+
+
+def test_balls_are_fitted_from_the_size_that_a_camera_knows() -> None:
+    """The detector's boxes come out too small in low views; the outline does not, whether the camera's size is right or 4 % off."""
+    balls = [(40.0, 50.0, 12.0), (80.0, 50.0, 12.0), (104.0, 50.0, 12.0)]
+    image = table(balls, COLOURS[:3], GREEN_CLOTH, size=(150, 100), shadow=False)
+    b = np.array(balls)
+    first = Detections.of(b[:, :2] + (1.5, -1.0), 0.85 * b[:, 2], np.ones(3))
+    for wrong in (0.96, 1.0, 1.04):
+        found, seen = fitted(image, first, wrong * b[:, 2])
+        np.testing.assert_allclose(found.centre, b[:, :2], atol=0.06 * 12)
+        np.testing.assert_allclose(found.radius, b[:, 2], rtol=0.05)
+        np.testing.assert_array_equal(seen, found.radius)

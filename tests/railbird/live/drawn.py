@@ -215,7 +215,6 @@ class Drawn:
         evidence = np.full((len(balls), 16), -6.0)
         evidence[np.arange(len(balls)), balls] = 0.0
         cov = np.tile(np.eye(2) * 0.04, (len(balls), 1, 1))
-        none = np.full((len(balls), 2), np.nan)
         return Detections(
             centre=centre,
             radius=radius,
@@ -223,7 +222,6 @@ class Drawn:
             cov=cov,
             evidence=evidence,
             unnumbered=np.full((len(balls), 2), -6.0),
-            streak=none,
         )
 
 
