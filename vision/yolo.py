@@ -115,18 +115,23 @@ def decode(raw: npt.NDArray[np.float32], threshold: float) -> Floats:
     # a ball cut by the picture's edge has a box that is not square: its longer side tells the radius
     radius = np.maximum(right + left, bottom + top) * STRIDE / 2
     order = np.argsort(-score)
-    x, y, radius, score = x[order], y[order], radius[order], score[order]
+    column = np.stack([x, y, radius, score], axis=1)[order]
+    x, y, radius, score = column.T
+    # (n, n): whether a surer one in a row takes up the other in a column
+    gap = np.hypot(x[:, None] - x, y[:, None] - y)
+    over = gap < 0.6 * np.minimum(np.maximum(radius[:, None], radius), 1.5 * radius[:, None])
     free = np.ones(len(x), dtype=bool)
-    found = []
+    first, taken = [], []
     for k in range(len(x)):
-        if not free[k]:
-            continue
-        near = free & (np.hypot(x - x[k], y - y[k]) < 0.6 * np.minimum(np.maximum(radius, radius[k]), 1.5 * radius[k]))
-        free &= ~near
-        w = score[near] ** 2
-        w /= w.sum()
-        found.append((w @ x[near], w @ y[near], w @ radius[near], score[k]))
-    return np.array(found)
+        if free[k]:
+            near = free & over[k]
+            free &= ~near
+            first.append(k)
+            taken.append(near)
+    weight = np.array(taken) * score**2
+    found = weight @ column / weight.sum(axis=1, keepdims=True)
+    found[:, 3] = score[first]
+    return np.asarray(found)
 
 
 def load(

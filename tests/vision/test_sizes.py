@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from calibration.camera import Camera
+from calibration.result import Calibration
+from calibration.table import Table
 from vision import sizes
 from vision.detections import Detections
 
@@ -77,3 +80,19 @@ def test_parts_are_told_by_their_size_where_that_is_known() -> None:
     expected = np.array([20.0, 20.0, 20.0, np.nan])
     assert sizes.parts(found, expected).tolist() == [False, True, False, False]
     assert not sizes.parts(found, expected, np.full(4, 0.5)).any(), "a size that is hardly known tells nothing"
+
+
+def test_a_camera_tells_sizes_everywhere() -> None:
+    """Asked beforehand on a grid, it says what it says when asked for each place, also beside the picture; nothing above the horizon."""
+    camera = Camera.looking([0.6, -1.2, 0.9], [0.6, 1.6, 0.0], width=1280, height=720, focal=900.0)
+    calibration = Calibration(Table(), camera, 0.0)
+    radius_at = sizes.by_camera(calibration)
+    rng = np.random.default_rng(3)
+    xy = rng.uniform([0, 0], [1.27, 2.54], (60, 2))
+    r = calibration.table.ball_radius
+    pixels = camera.project(xy, r)
+    pixels, xy = pixels[(np.abs(pixels) < 2000).all(axis=1)], xy[(np.abs(pixels) < 2000).all(axis=1)]
+    inside = ((pixels > -16) & (pixels < np.array([1296, 736]))).all(axis=1)
+    assert inside.sum() > 30
+    np.testing.assert_allclose(radius_at(pixels[inside]), camera.ball_radius_px(xy[inside], r), rtol=0.01)
+    assert len(radius_at(np.zeros((0, 2)))) == 0
