@@ -65,7 +65,7 @@ def expected_radius(found: Detections) -> tuple[Floats, Floats] | None:
 
 
 def by_camera(calibration: Calibration) -> Callable[[Floats], Floats]:
-    """What tells the radius (n,) of balls on a calibrated table seen at pixels (n, 2), NaN where none can be."""
+    """What tells the radius (n,) of balls on a calibrated table seen at pixels (n, 2), NaN where none can be or beside the picture."""
     camera, radius = calibration.camera, calibration.table.ball_radius
     across, down = (np.arange(-GRID, side + 2 * GRID, GRID) for side in (camera.width, camera.height))
     pixels = np.stack(np.meshgrid(across, down), axis=-1).reshape(-1, 2).astype(np.float64)
@@ -77,7 +77,9 @@ def by_camera(calibration: Calibration) -> Callable[[Floats], Floats]:
         if not len(pixels):
             return np.zeros(0)
         at = (pixels / GRID + 1).astype(np.float32)
-        found = cv2.remap(grid, at[:, :1], at[:, 1:], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        found = cv2.remap(
+            grid, at[:, :1], at[:, 1:], cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=np.nan
+        )
         return np.asarray(found[:, 0], dtype=np.float64)
 
     return radius_at

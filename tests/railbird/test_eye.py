@@ -138,5 +138,5 @@ def test_the_eye_says_how_large_balls_are() -> None:
     radius = view.table.ball_radius
     places = np.array([[0.3, 0.3], [0.6, 2.2]])
     seen = view.camera.project(places, radius)
-    np.testing.assert_allclose(told[0](seen), view.camera.ball_radius_px(places, radius), rtol=1e-6)
+    np.testing.assert_allclose(told[0](seen), view.camera.ball_radius_px(places, radius), rtol=1e-3)
     assert np.isnan(told[0](np.array([[320.0, -5000.0]]))).all()
