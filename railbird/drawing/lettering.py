@@ -14,6 +14,7 @@ from railbird.report.top_view import IVORY, colour
 
 Bytes = npt.NDArray[np.uint8]
 Colour = tuple[int, int, int]
+PALE = 0.7  # opacity of a number that is not sure
 OVER = 4  # discs are drawn so much larger and then shrunk: Pillow does not smooth edges
 
 INK = (24, 33, 31)
@@ -83,8 +84,8 @@ def write(
 
 
 @cache
-def ball_picture(ball: int, size: int) -> Bytes:
-    """(size, size, 4) a ball as it is sold: solid or striped, its number on an ivory spot."""
+def ball_picture(ball: int, size: int, unsure: bool = False) -> Bytes:
+    """(size, size, 4) a ball as it is sold: solid or striped, its number on an ivory spot; pale with a ``?`` where unsure."""
     n = size * OVER
     image = Image.new("RGBA", (n, n), (0, 0, 0, 0))
     draw = ImageDraw.Draw(image)
@@ -100,7 +101,10 @@ def ball_picture(ball: int, size: int) -> Bytes:
     draw = ImageDraw.Draw(image)
     if ball:
         draw.ellipse((n * 0.22, n * 0.22, n * 0.78, n * 0.78), fill=(*rgb(IVORY), 255))
-        size_px = round(n * (0.46 if ball < 10 else 0.38))
-        draw.text((n / 2, n / 2), str(ball), font=font(size_px), fill=(*INK, 255), anchor="mm")
+        text = f"{ball}?" if unsure else str(ball)
+        size_px = round(n * {1: 0.46, 2: 0.38, 3: 0.3}[len(text)])
+        draw.text((n / 2, n / 2), text, font=font(size_px), fill=(*INK, 255), anchor="mm")
     draw.ellipse((edge // 2, edge // 2, n - 1 - edge // 2, n - 1 - edge // 2), outline=(10, 16, 15, 150), width=edge)
+    if unsure:
+        image.putalpha(image.getchannel("A").point(lambda alpha: round(PALE * alpha)))
     return np.asarray(image.resize((size, size), Image.Resampling.LANCZOS), np.uint8)

@@ -24,6 +24,7 @@ FLASH_S = 0.45
 NUMBER_S = 1.4
 BANNER_S = 4.5
 SMALL_VIEW = 270  # width of the top view at 1080 lines where a larger one would hide a pocket
+NUMBER_LIKELY = 0.9  # a number less sure than this is drawn as a question
 LATE_S = 1.6  # where a clip ends with its shot, the banner shows over the last of it
 DARK = (10, 22, 20)
 FLASH = {"contact": (255, 255, 255), "rail": (250, 214, 130), "pocket": (111, 208, 191), "off-table": (255, 120, 100)}
@@ -68,6 +69,9 @@ class Overlay:
             self.panels = Panels(match, words, self.scale, view=SMALL_VIEW)
             self.corners = place_panels(match, size, self.panels.sizes(), factor)
         self.flashes = [_flashes(shot, self.table) for shot in match["shots"]]
+        self.unsure = [
+            {int(b) for b, p in (shot.get("identity_p") or {}).items() if p < NUMBER_LIKELY} for shot in match["shots"]
+        ] or [set()]
         self.breaks = [is_break(match["shots"], i) for i in range(len(match["shots"]))]
         self.duration = float((match.get("source") or {}).get("duration_s") or 1e9)
         self._sprite = cache(self._make_sprite)
@@ -88,7 +92,7 @@ class Overlay:
             sizes = camera.ball_radius_px([places[b] for b in balls], radius)
             for ball, at, size in zip(balls, pixels, sizes, strict=True):
                 if np.isfinite(at).all():
-                    self._number(canvas, ball, at, float(size))
+                    self._number(canvas, ball, at, float(size), unsure=ball in self.unsure[i or 0])
         if i is not None:
             self._flash(canvas, t, self.flashes[i], camera)
         self._top_view(canvas, places, trails)
@@ -110,7 +114,7 @@ class Overlay:
             piece = way[cuts[k] : cuts[k + 1] + 1]
             canvas.line(piece, colour, self.scale * (2 + 4 * (k + 1) / parts))
 
-    def _number(self, canvas: Canvas, ball: int, at: Any, radius: float) -> None:
+    def _number(self, canvas: Canvas, ball: int, at: Any, radius: float, *, unsure: bool) -> None:
         """The ball's number on a small disc above it; the cue ball needs none."""
         if ball == 0:
             return
@@ -118,7 +122,7 @@ class Overlay:
         x, y = at[0] - size / 2, at[1] - radius * 1.25 - size
         if not (-50 < x < self.size[0] + 50 and -50 < y < self.size[1] + 50):
             return
-        canvas.lay(self._sprite("ball", ball, size), x, y)
+        canvas.lay(self._sprite("unsure" if unsure else "ball", ball, size), x, y)
 
     def _flash(self, canvas: Canvas, t: float, flashes: list[Flash], camera: Camera) -> None:
         """Rings that grow from the true instant: the first frame after it shows how long ago that was."""
@@ -175,8 +179,8 @@ class Overlay:
             canvas.lay(banner, (self.size[0] - width) / 2, self.corners["banner"][1] + (1 - lift) * height * 0.4)
 
     def _make_sprite(self, kind: str, which: int, size: int) -> Sprite:
-        if kind == "ball":
-            image = np.asarray(ball_picture(which, size), np.uint8)
+        if kind in ("ball", "unsure"):
+            image = np.asarray(ball_picture(which, size, kind == "unsure"), np.uint8)
         elif kind == "number":
             image = self.panels.number(which, size)
         elif kind == "table":

@@ -16,6 +16,7 @@ from calibration.errors import InputError
 from railbird.annotate import annotate, cut_clips, still
 from railbird.drawing.canvas import BT601, BT709, Canvas, Sprite
 from railbird.drawing.course import Cameras, Course
+from railbird.drawing.lettering import ball_picture
 from railbird.drawing.overlay import Overlay, short_of_end
 from railbird.drawing.panels import Panels
 from railbird.drawing.placing import hides_table, place_panels
@@ -259,3 +260,14 @@ def test_trail_stops_short_of_the_ball() -> None:
     short = short_of_end(way, 12.0)
     assert short[-1] == pytest.approx([88.0, 0.0])
     assert len(short_of_end(way, 500.0)) == 0
+
+
+def test_an_unsure_number_is_drawn_as_a_question() -> None:
+    """A badge that may bear the wrong number differs from one that is sure, and only for the shot in which it is unsure."""
+    match = ruled()
+    match["shots"][0]["identity_p"] = {"0": 1.0, "1": 0.49, "2": 0.999}
+    overlay = Overlay(match, words("en"), SIZE, BT601)
+    assert overlay.unsure == [{1}, set(), set(), set()]
+    sure, asked = ball_picture(1, 40), ball_picture(1, 40, unsure=True)
+    assert asked[20, 4, 3] < sure[20, 4, 3]
+    assert np.abs(asked[..., :3].astype(int) - sure[..., :3]).max() > 50, "with another text on it"
