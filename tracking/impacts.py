@@ -80,8 +80,11 @@ class Explainer:
         movers = [j for j in jumps if j.departs]
         movers = [j for j in movers if self.trails[j.ball].way() > STROKE]
         opener = min(movers, key=lambda j: j.t_s, default=None)
+        struck_s = np.inf
         for jump in movers:
             if opener is not None and jump.ball == self.cue and jump.t_s < opener.t_s + self._leeway(jump, opener):
+                if self._apart(jump, opener) < TOUCHING:
+                    struck_s = opener.t_s  # sent off through a ball that it touched, it may seem to start after that
                 opener = jump
                 break
         if self.struck is not None:
@@ -93,7 +96,7 @@ class Explainer:
         found: list[Kink] = []
         for jump in jumps:
             if jump is opener:
-                found.append(Kink("strike", jump.t_s, (jump.ball,)))
+                found.append(Kink("strike", min(jump.t_s, struck_s), (jump.ball,)))
                 continue
             if self._known(jump, found):
                 continue
@@ -130,8 +133,14 @@ class Explainer:
 
     def _leeway(self, jump: Jump, opener: Jump) -> float:
         """By how much the likely cue ball may seem to start after another that it sent off: more where it lay beside it."""
-        gap = float(np.hypot(*(self.trails[jump.ball].rest - self.trails[opener.ball].rest)))
-        return (3.0 if gap < 3 * self.table.ball_m else 1.0) * self.frame
+        gap = self._apart(jump, opener)
+        if gap < TOUCHING:
+            return 5.0 * self.frame  # it follows slowly, or stops at once
+        return (3.0 if gap < 2 * self.table.ball_m else 1.0) * self.frame
+
+    def _apart(self, one: Jump, other: Jump) -> float:
+        """Metres between the surfaces of two balls where they lay."""
+        return float(np.hypot(*(self.trails[one.ball].rest - self.trails[other.ball].rest))) - self.table.ball_m
 
     def _under_way(self, opener: Jump) -> bool:
         """Whether a ball moved from the first look on: then the stroke was before, and ``opener`` was struck by a ball."""

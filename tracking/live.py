@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,6 +12,7 @@ from calibration.table import Table
 from tracking import motion
 from tracking.identity import Identities, identify
 from tracking.joint import sample
+from tracking.draft import Draft
 from tracking.leaving import HANG_S, Mouths, doubted, hangs, left_table, pocket_at
 from tracking.looks import Looks
 from tracking.observations import Floats, Observation
@@ -33,6 +35,9 @@ TOUCH_KEPT_S = 120.0  # a ball brushed longer ago than this is no matter of the 
 PHANTOM_LOOKS = 8  # a ball that came up from nowhere must be seen so often
 MOST_TRACKS = 48  # dead and alive, that are kept live
 KNOWN_LOOKS = 1.0  # independent looks from which a dead track says something of its number
+DRAFT_S = 3.0  # after its first motion a shot with many balls is read for a first time
+MANY = 7  # balls that move, from which that is worth it
+STIRRED_M = 0.02  # metres a ball was seen to move, for it to count among them
 CUE_SURE = 4.0  # nats by which the track of the cue ball must look like it
 
 Part = Literal["", "start", "end", "both"]
@@ -86,6 +91,8 @@ class Recorder:
         self._last: RawShot | None = None
         self._named: tuple[tuple[tuple[int, int, int], ...], Identities] = ((), Identities({}, {}, np.zeros((0, 16))))
         self._seen_again_s = -np.inf
+        self._draft: Draft | None = None
+        self._drafted = False
 
     @property
     def moving(self) -> bool:
@@ -140,6 +147,7 @@ class Recorder:
         self._rests = {tr.id: tr.rest.copy() for tr in self.tracker.tracks if tr.rest_looks >= 3}
         self._quiet_since = None
         self._gap = False
+        self._draft, self._drafted = None, False
         self._blind = self._begin - self._seen_again_s < 0.25
 
     def _trim(self, before_s: float) -> None:
@@ -173,20 +181,41 @@ class Recorder:
     def _finish(self, t_s: float, *, cut: bool) -> list[RawShot]:
         assert self._begin is not None
         begin, self._begin, self._quiet_since = self._begin, None, None
-        since = begin - BEFORE_S
-        if self.tracker.replaced_s < begin:
-            since = max(since, self.tracker.replaced_s)
-        self.tracker.stitch(since)
-        untangle(self.tracker.tracks, since)
-        looks: dict[int, Looks] = {}
-        for track in self.tracker.tracks:
-            times, xy, cov = track.arrays(since)
-            if len(times) and not self._phantom(track, begin, float(times[0])):
-                looks[track.id] = Looks(track.id, times, xy, cov, self._rests.get(track.id))
+        looks = self._looks(self.tracker, begin, self._since(begin))
         raws = self._read(looks, begin, t_s, cut, None)
         for raw in raws:
             self._learn(raw.reading)
         return self._hold(raws, t_s)
+
+    def _looks(self, tracker: Tracker, begin: float, since: float) -> dict[int, Looks]:
+        """What was seen of each ball, pieces of one ball together."""
+        tracker.stitch(since)
+        untangle(tracker.tracks, since)
+        looks: dict[int, Looks] = {}
+        for track in tracker.tracks:
+            times, xy, cov = track.arrays(since)
+            if len(times) and not self._phantom(track, begin, float(times[0])):
+                looks[track.id] = Looks(track.id, times, xy, cov, self._rests.get(track.id))
+        return looks
+
+    def _since(self, begin: float) -> float:
+        since = begin - BEFORE_S
+        return max(since, self.tracker.replaced_s) if self.tracker.replaced_s < begin else since
+
+    def draft(self) -> None:
+        """Read a long shot with many balls as far as it has come, once, so that its end is read sooner. For when there is time."""
+        begin, now = self._begin, self.tracker.time_s
+        if begin is None or self._drafted or now - begin < DRAFT_S or self._blind or self._gap:
+            return
+        self._drafted = True
+        looks = self._looks(copy.deepcopy(self.tracker), begin, self._since(begin))
+        if sum(float(np.ptp(k.xy, axis=0).max()) > STIRRED_M for k in looks.values()) < MANY:
+            return
+        reading = reconstruct(
+            looks, self.table, begin_s=begin, end_s=now, exposure_s=self._exposure, prior=self.prior, cue=self._cue()[0],
+            from_start=False,
+        )  # fmt: skip
+        self._draft = Draft(looks, reading.fit, reading.refused, now)
 
     def _phantom(self, track: Track, begin: float, first_s: float) -> bool:
         """A knuckle taken for a ball: it came up in mid-table, was never at rest, and went after a moment, into no pocket."""
@@ -201,9 +230,10 @@ class Recorder:
     ) -> list[RawShot]:
         """The shots of a stretch: one, none, or several where the next was played while balls still moved."""
         cue, sure = self._cue()
+        draft = self._draft if struck is None and self._draft is not None and self._draft.holds(looks) else None
         reading = reconstruct(
             looks, self.table, begin_s=begin, end_s=t_s, exposure_s=self._exposure, prior=self.prior, cue=cue,
-            struck=None if struck is None else struck[0], from_start=self._blind,
+            struck=None if struck is None else struck[0], from_start=self._blind, draft=draft,
         )  # fmt: skip
         if not reading.movers:
             return []
@@ -428,6 +458,10 @@ class ShotWatcher:
     def push(self, observation: Observation) -> list[SeenShot]:
         """Take in one observation; shots that ended with it."""
         return self._name(self.recorder.push(observation))
+
+    def draft(self) -> None:
+        """Read a long shot as far as it has come, so that its end is read sooner; for when no look waits."""
+        self.recorder.draft()
 
     def flush(self) -> list[SeenShot]:
         """The shot that the end of the stream cuts off."""

@@ -163,7 +163,7 @@ class System:
         factor, through, rest = factored
         m = self._layout.inner
         first = _behind(factor, right[:m])
-        outer = np.linalg.solve(rest, right[m:] - self._rim @ first)
+        outer = np.asarray(np.linalg.solve(rest, right[m:] - self._rim @ first), dtype=np.float64)
         return first - through @ outer, outer
 
 

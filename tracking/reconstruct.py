@@ -11,7 +11,8 @@ from calibration.table import Table
 from tracking import motion, noise, packs, pockets
 from tracking.amend import Amender, Sketch, Trial
 from tracking.checks import meetings, needless, overlooked, weigh
-from tracking.impacts import Explainer
+from tracking.draft import Draft
+from tracking.impacts import TOUCHING, Explainer
 from tracking.joint import Fit, Kink, Path, sample, solve, stop_time
 from tracking.kinks import cut, resting_piece, shifted
 from tracking.looks import Looks
@@ -43,12 +44,13 @@ class Reading:
     end_s: float
     frame_s: float
     looks: dict[int, Looks] = field(default_factory=dict)
+    refused: tuple[tuple[str, tuple[int, ...], float], ...] = ()
 
 
 def reconstruct(
     looks: Mapping[int, Looks], table: Table, *, begin_s: float, end_s: float, exposure_s: float = 0.0,
     prior: tuple[float, float, float, float] = (motion.SLIDE, motion.ROLL, 0.5, 0.03), cue: int | None = None,
-    struck: int | None = None, from_start: bool = True,
+    struck: int | None = None, from_start: bool = True, draft: Draft | None = None,
 ) -> Reading:  # fmt: skip
     """Read one shot.
 
@@ -61,6 +63,7 @@ def reconstruct(
     cue : the track that is most likely the cue ball's.
     struck : the track that the tip is known to have sent off, where other balls were moving already.
     from_start : whether balls may have moved before the first look.
+    draft : a reading of the same looks as far as they had come (`Draft.holds`).
     """
     frame = _frame(looks, begin_s, end_s)
     inside = {b: k.times >= begin_s - 0.1 for b, k in looks.items()}
@@ -125,15 +128,18 @@ def reconstruct(
     broke = packs.broken(trails, kinks, table.ball_radius, opener)
     for pack in broke:
         kinks = packs.loosened(pack, trails, kinks, frame, table.ball_radius)
+    if draft is not None:
+        kinks = draft.carried_on(kinks)
     for b, trail in trails.items():
         if b not in kept and np.isfinite(trail.end_s):
             before = looks[b].times < begin_s - 0.05
             before[-1] = False  # gone before anything moved: its last look says where
             kept[b] = (looks[b].times[~before], looks[b].xy[~before], looks[b].cov[~before])
     movers = [b for b in kept if trails[b].moves() or np.isfinite(trails[b].end_s) or any(b in k.balls for k in kinks)]
-    fit = _fit(looks, movers, kept, trails, starts, kinks, table, exposure_s, prior, frame)
-    fit = _amended(fit, looks, kept, trails, starts, table, exposure_s, frame, broke)
+    fit = _fit(looks, movers, kept, trails, starts, kinks, table, exposure_s, prior, frame, draft)
+    fit, refused = _amended(fit, looks, kept, trails, starts, table, exposure_s, frame, broke, draft)
     weigh(fit)
+    _struck_through(fit, starts, table, frame)
     packs.met_again(fit)
     packs.hush(fit, broke)
     drops, last = {}, begin_s
@@ -153,7 +159,22 @@ def reconstruct(
         else:
             ends[b] = np.median(seen.xy[-min(10, len(seen.xy)) :], axis=0)
             last = max(last, min(stop, end_s))
-    return Reading(fit, starts, ends, drops, movers, last, frame, dict(looks))
+    return Reading(fit, starts, ends, drops, movers, last, frame, dict(looks), tuple(refused))
+
+
+def _struck_through(fit: Fit, starts: Mapping[int, Floats], table: Table, frame_s: float) -> None:
+    """A ball struck while it touches another sends that off at once: the stroke is when they part, and as strong as that push."""
+    for i, strike in enumerate(fit.kinks):
+        if strike.kind != "strike":
+            continue
+        b = strike.balls[0]
+        for j, kink in enumerate(fit.kinks):
+            if kink.kind != "contact" or b not in kink.balls or not 0 <= kink.t_s - strike.t_s < 3.0 * frame_s:
+                continue
+            gap = float(np.hypot(*(starts[kink.balls[0]] - starts[kink.balls[1]]))) - table.ball_m
+            if gap < TOUCHING and fit.push[i] < fit.push[j]:
+                strike.t_s, strike.sigma_s, strike.p = kink.t_s - 2e-5, kink.sigma_s, max(strike.p, kink.p)
+                fit.push[i] = fit.push[j]
 
 
 def with_touch(fit: Fit, ball: int, graze: pockets.Touch) -> Fit:
@@ -180,9 +201,9 @@ def with_touch(fit: Fit, ball: int, graze: pockets.Touch) -> Fit:
 
 def _amended(
     fit: Fit, looks: Mapping[int, Looks], kept: dict[int, tuple[Floats, Floats, Floats]], trails: dict[int, Trail],
-    starts: dict[int, Floats], table: Table, exposure_s: float, frame_s: float, broke: list[packs.Pack],
-) -> Fit:  # fmt: skip
-    """The fit with what its own arcs refuse taken out, and with what they ask for put in."""
+    starts: dict[int, Floats], table: Table, exposure_s: float, frame_s: float, broke: list[packs.Pack], draft: Draft | None,
+) -> tuple[Fit, list[tuple[str, tuple[int, ...], float]]]:  # fmt: skip
+    """The fit with what its own arcs refuse taken out, and with what they ask for put in; and what was tried in vain."""
 
     def lying(b: int, t_s: float) -> Path:
         times, xy, cov = kept[b] if b in kept else (looks[b].times, looks[b].xy, looks[b].cov)
@@ -191,6 +212,8 @@ def _amended(
         return Path(b, times, xy, cov, float(times[0]) if len(times) else 0.0, arcs, True)
 
     amender = Amender(table, frame_s, exposure_s, lying)
+    if draft is not None:
+        amender.refused += [row for row in draft.refused if row[2] <= draft.settled_s]
     refused: set[tuple[str, tuple[int, ...]]] = set()
     balls = list(trails)
     ends = {b: t.end_s for b, t in trails.items() if np.isfinite(t.end_s)}
@@ -228,7 +251,8 @@ def _amended(
             fit = amender.settle(sketch, loose)
         elif not (idle or met or missing):
             break
-    return amender.settle(Sketch.of(fit), (fit.slide, fit.roll, 0.3, 0.02), again=2)
+    again = 2 if draft is None else 1  # a draft came to rest in its valley already
+    return amender.settle(Sketch.of(fit), (fit.slide, fit.roll, 0.3, 0.02), again=again), amender.refused
 
 
 def _frame(looks: Mapping[int, Looks], begin_s: float, end_s: float) -> float:
@@ -292,6 +316,7 @@ def moving_span(seen: Looks, rest: Floats, vanished: bool, begin_s: float = -np.
 def _fit(
     looks: Mapping[int, Looks], movers: list[int], kept: dict[int, tuple[Floats, Floats, Floats]], trails: dict[int, Trail],
     starts: dict[int, Floats], kinks: list[Kink], table: Table, exposure_s: float, prior: tuple[float, float, float, float], frame_s: float,
+    draft: Draft | None,
 ) -> Fit:  # fmt: skip
     paths: dict[int, Path] = {}
     balls = set(movers) | {b for k in kinks for b in k.balls}
@@ -340,6 +365,10 @@ def _fit(
                 r = 0.9 * v
                 velocity[b] = v
             guesses[b].append(np.concatenate([place[b], v, r]))
+    if draft is not None:
+        for b, guess in guesses.items():
+            known = draft.arcs(b)
+            guess[: len(known)] = list(known)
     for b in balls:
         if b in kept:
             times, xy, cov = kept[b]
@@ -352,9 +381,12 @@ def _fit(
         if not resting:
             begin = trails[b].pieces[0].begin_s
         paths[b] = Path(b, times, xy, cov, begin, np.array(guesses[b]), bool(resting))
+    if draft is not None:
+        prior = (draft.fit.slide, draft.fit.roll, *prior[2:])
     return solve(
-        paths, kinks, radius=table.ball_radius, exposure_s=exposure_s, prior=prior, loose_s=0.7 * frame_s, again=1
-    )
+        paths, kinks, radius=table.ball_radius, exposure_s=exposure_s, prior=prior, loose_s=0.7 * frame_s,
+        again=0 if draft else 1, warm=draft is not None,
+    )  # fmt: skip
 
 
 def thin(

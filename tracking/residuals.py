@@ -25,6 +25,11 @@ DIAMETER = 6e-4  # metres, how well two centres are a diameter apart at a contac
 NOSE = 1.2e-3  # metres, how well the nose lines are known
 SHARED = 100.0  # m/s, looseness of the momentum of a push that more than two balls share
 RESTITUTION = 0.96  # of two balls (0.92 worn … 1 ideal)
+PUSH_GROWS = np.array(
+    [[0.02], [0.02], [0.04], [0.08]]
+)  # of a push, how well momentum (x, y), direction and parting are known
+PUSH_LOOSE = np.array([[0.008], [0.008], [0.008], [0.012]])  # m/s, at least
+SLOW, TINY = 1e-6, 1e-12
 CUSHION, ALONG = 0.75, 0.9  # of its speed into a cushion, and along it, that a ball keeps
 ANY_SPEED, AT_REST = 20.0, 1e-4  # m/s, how fast a ball may be, and one at rest
 
@@ -275,12 +280,17 @@ class Problem:
                     out[s.start + np.flatnonzero(near)] += (0.5 * size * part**2 / max(self.exposure, 1e-6)) ** 2
         return out
 
-    def _add(self, group: int, res: Floats, jac: Floats, sigma: Floats) -> float:
-        """Residuals (q, n) with derivatives (q, c, n) and sigmas (q, n)."""
+    def _add(self, group: int, res: Floats, jac: Floats, sigma: Floats, spread: list[tuple[Floats, Floats]]) -> float:
+        """Residuals (q, n) with derivatives (q, c, n) and sigmas (q, n); ``spread`` from `_spread`, for sigmas that are no constants."""
         r = res / sigma
-        j = np.ascontiguousarray((jac / sigma[:, None]).transpose(2, 1, 0))  # (n, c, q)
+        cost = float(np.vdot(r, r))
+        j = jac / sigma[:, None]
+        if spread:
+            r = np.concatenate([r, [value for value, _ in spread]])
+            j = np.concatenate([j, [slope for _, slope in spread]])
+        j = np.ascontiguousarray(j.transpose(2, 1, 0))  # (n, c, q)
         self.normal.add(group, j @ j.transpose(0, 2, 1), (j @ r.T[:, :, None])[:, :, 0])
-        return float(np.vdot(r, r))
+        return cost
 
     def _joints(self, arcs: Floats, times: Floats, slide: float, roll: float) -> float:
         """What holds where arcs meet. A side's columns: 9 of the arc before (`_columns`), the kink's time, 6 of the arc after."""
@@ -293,8 +303,9 @@ class Problem:
         ends[:, 9] = -flight.slopes[:, 6]
         then = arcs[after].T
         # spin: r = (5 v + 2 w) / 7, and w goes through a contact (nearly) and a cushion (partly)
-        speed = np.hypot(end[2], end[3]) + np.hypot(then[2], then[3])
-        loose = self.spin_loose[0] * speed + self.spin_loose[1]
+        speed, speed_then = np.hypot(end[2], end[3]), np.hypot(then[2], then[3])
+        grows = self.spin_loose[0]
+        loose = grows * (speed + speed_then) + self.spin_loose[1]
         res = np.empty((4, n))
         res[:2] = end[:2] - then[:2]
         res[2:] = then[4:] - 5 / 7 * then[2:4] - self.through * (end[4:] - 5 / 7 * end[2:4])
@@ -309,7 +320,10 @@ class Problem:
         jac[3, 15] += 1.0
         sigma = np.empty((4, n))
         sigma[:2], sigma[2:] = JOIN, loose
-        cost = self._add(1, res, jac, sigma) + 2 * float(np.log(loose / 0.05).sum())
+        d_speed = (end[2] * ends[2] + end[3] * ends[3]) / np.maximum(speed, SLOW)
+        d_speed[12:14] += then[2:4] / np.maximum(speed_then, SLOW)
+        spread = [_spread(res[2:], sigma[2:], np.stack([grows, grows]), d_speed, 0.5)]
+        cost = self._add(1, res, jac, sigma, spread) + 2 * float(np.log(loose / 0.05).sum())
         if len(self.contact_sides):
             cost += self._contacts(end, ends, then)
         if len(self.wall_sides):
@@ -335,13 +349,20 @@ class Problem:
         res[0] = length - 2 * self.radius
         res[1:3] = after_a + after_b - before_a - before_b
         res[3], res[4] = across, ax * parting[0] + ay * parting[1]
+        size = np.hypot(push[0], push[1])
         jac = np.zeros((5, 32, n))
+        d_size = np.zeros((32, n))
+        px, py = push / np.maximum(size, SLOW)
         for half, sign, side in ((jac[:, :16], -1.0, a), (jac[:, 16:], 1.0, b)):
             ex, ey = ends[2:4, :, side]
             half[0, 10], half[0, 11] = sign * ax, sign * ay
             half[1], half[2] = -ex, -ey
             half[1, 12] += 1.0
             half[2, 13] += 1.0
+            turn = d_size[:16] if sign < 0 else d_size[16:]
+            turn[:] = -0.5 * sign * (px * ex + py * ey)
+            turn[12] += 0.5 * sign * px
+            turn[13] += 0.5 * sign * py
             half[3] = -0.5 * sign * (sx * ex + sy * ey)
             half[4] = RESTITUTION * sign * (ax * ex + ay * ey)
             half[3, 12] += 0.5 * sign * sx
@@ -352,11 +373,12 @@ class Problem:
             for row, lever in ((3, -along / length), (4, aside / length)):
                 half[row, 10] += sign * lever * sx
                 half[row, 11] += sign * lever * sy
-        size = np.hypot(push[0], push[1])
-        loose = 0.02 * size + 0.008
-        sigma = np.stack([np.full(n, DIAMETER), loose, loose, 0.04 * size + 0.008, 0.08 * size + 0.012])
+        grows = np.tile(PUSH_GROWS, (1, n))
+        grows[:, self.shared] = 0.0
+        sigma = np.concatenate([np.full((1, n), DIAMETER), grows * size + PUSH_LOOSE])
         sigma[1:, self.shared] = SHARED
-        return self._add(2, res, jac, sigma) + 2 * float(np.log(sigma[1:, ~self.shared] / 0.02).sum())
+        spread = [_spread(res[1:], sigma[1:], grows, d_size, 1.0)]
+        return self._add(2, res, jac, sigma, spread) + 2 * float(np.log(sigma[1:, ~self.shared] / 0.02).sum())
 
     def _walls(self, end: Floats, ends: Floats, then: Floats) -> float:
         """Cushions: the ball a radius from the nose line, and how it comes back."""
@@ -381,7 +403,14 @@ class Problem:
         jac[2] = -ALONG * ends[2 + other, :, s].T
         jac[2, 12 + other, i] += 1.0
         sigma = np.stack([np.full(n, NOSE), 0.2 * inward + 0.02, 0.12 * along + 0.2 * inward + 0.02])
-        return self._add(3, res, jac, sigma) + 2 * float(np.log(sigma[1:] / 0.05).sum())
+        d_inward = np.sign(end[2 + axis, s]) * ends[2 + axis, :, s].T
+        d_along = np.sign(end[2 + other, s]) * ends[2 + other, :, s].T
+        one = np.ones((1, n))
+        spread = [
+            _spread(res[1:2], sigma[1:2], one, 0.2 * d_inward, 1.0),
+            _spread(res[2:], sigma[2:], one, 0.12 * d_along + 0.2 * d_inward, 1.0),
+        ]
+        return self._add(3, res, jac, sigma, spread) + 2 * float(np.log(sigma[1:] / 0.05).sum())
 
     def _priors(self, x: Floats, arcs: Floats) -> float:
         off = x - self.centre
@@ -389,12 +418,35 @@ class Problem:
         cost = float(np.vdot(off, off * self.firmness))
         if len(self.begun_arcs):
             begun = arcs[self.begun_arcs].T
-            wide = 0.15 * np.hypot(begun[2], begun[3]) + 0.05
+            speed = np.hypot(begun[2], begun[3])
+            wide = 0.15 * speed + 0.05
             jac = np.zeros((2, 4, len(wide)))
             jac[0, 0] = jac[1, 1] = -0.95
             jac[0, 2] = jac[1, 3] = 1.0
-            cost += self._add(4, begun[4:] - 0.95 * begun[2:4], jac, np.stack([wide, wide]))
+            res, sigma = begun[4:] - 0.95 * begun[2:4], np.stack([wide, wide])
+            d_speed = np.zeros((4, len(wide)))
+            d_speed[:2] = begun[2:4] / np.maximum(speed, SLOW)
+            cost += self._add(4, res, jac, sigma, [_spread(res, sigma, np.full(sigma.shape, 0.15), d_speed, 0.0)])
         return cost
+
+
+def _spread(res: Floats, sigma: Floats, grows: Floats, slope: Floats, share: float) -> tuple[Floats, Floats]:
+    """What sigmas that grow with a speed add to the step: without it the step would be blind to that a slower ball is held tighter.
+
+    Parameters
+    ----------
+    res, sigma, grows : (q, n) residuals, their sigmas, and how sigma grows with the speed.
+    slope : (c, n) derivative of that speed.
+    share : of twice the logarithm of each sigma that the cost counts.
+
+    Returns
+    -------
+    One residual more, (n,), and its derivatives (c, n): the gradient is exact, the curvature is the expected one.
+    """
+    rate = grows / sigma
+    pull = ((share - (res / sigma) ** 2) * rate).sum(axis=0)
+    root = np.sqrt(2 * (rate * rate).sum(axis=0))
+    return np.where(root > 0, pull / np.maximum(root, TINY), 0.0), root * slope
 
 
 def _roots(cov: Floats) -> tuple[Floats, Floats]:

@@ -12,9 +12,11 @@ from tracking.motion import ROLL
 from tracking.observations import Floats
 
 STILL = 0.025  # m/s, below it a piece is a ball at rest
+AT_HOME_M = 0.006  # from where a ball lay: no farther, and it lies there still
 LEAP = 0.05  # metres between two pieces that no ball can have jumped
 FASTEST = 17.0  # m/s
 HOLE_S = 0.3  # longer, and a hand may have been at work
+SLACK, SLACK_S = 2.5, 0.05  # sigmas of when a ball set out, and seconds at most, beyond the looks on either side
 UNSEEN = 0.15  # one sigma of the speed of a ball not seen on its way, in parts of it
 LEAST_WAY = 0.001  # metres between two places of rest that a ball must have been pushed over
 
@@ -95,11 +97,11 @@ def jumps_of(ball: int, pieces: list[Piece], margin: float, rest: Floats) -> lis
     """
     out: list[Jump] = []
     firm = [k for k, piece in enumerate(pieces) if piece.last - piece.first >= 3 or k in (0, len(pieces) - 1)]
+    lies = 0  # pieces at first that show the ball where it lay: a look or two of them may have been cut off by noise
+    if pieces and begins_at_rest(pieces[0], rest):
+        lies = 1 + sum(1 for _ in itertools.takewhile(lambda p: _idles(p, rest), pieces[1:]))
     for a, b in itertools.pairwise(firm):
-        steps = [
-            _jump(ball, pieces[k], pieces[k + 1], margin, k == 0 and begins_at_rest(pieces[0], rest))
-            for k in range(a, b)
-        ]
+        steps = [_jump(ball, pieces[k], pieces[k + 1], margin, k < lies) for k in range(a, b)]
         found = [j for j in steps if j.real]
         if not found and b > a + 1:
             whole = _jump(ball, pieces[a], pieces[b], margin, a == 0 and begins_at_rest(pieces[0], rest))
@@ -123,6 +125,11 @@ def _jump(ball: int, left: Piece, right: Piece, margin: float, departs: bool) ->
     theirs = 0.004 if rests(right) else right.velocity_sigma(t)
     sigma = float(np.hypot(mine, theirs))
     lo, hi = left.end_s - margin, right.begin_s + margin
+    if departs:  # when a slow ball left its place is known the worse, the slower it is
+        loose = float(np.sqrt(left.spread[0, 0] + 4 * right.spread[0, 0])) / max(
+            float(np.hypot(*(after - before))), 1e-6
+        )
+        lo, hi = lo - min(SLACK * loose, SLACK_S), hi + min(SLACK * loose, SLACK_S)
     return Jump(ball, t, lo, hi, place, before, after - before, sigma, gap, departs, left)
 
 
@@ -150,7 +157,14 @@ def along(piece: Piece, t: Floats) -> Floats:
 def begins_at_rest(piece: Piece, rest: Floats) -> bool:
     """Whether a ball's first piece shows it where it lay."""
     way = float(np.hypot(piece.c[1, 0], piece.c[1, 1])) * (piece.end_s - piece.begin_s)
-    return rests(piece) or (way < 0.02 and float(np.hypot(*(piece.c[0] - rest))) < 0.006)
+    return rests(piece) or (way < 0.02 and float(np.hypot(*(piece.c[0] - rest))) < AT_HOME_M)
+
+
+def _idles(piece: Piece, rest: Floats) -> bool:
+    """Whether a piece of a few looks is too short to tell a speed, and nowhere but where the ball lay."""
+    ends = piece.at(piece.begin_s) - rest, piece.at(piece.end_s) - rest
+    strays = 4.0 * float(np.sqrt(2 * piece.spread[0, 0]))  # a single look may, the piece's middle is a mean of two
+    return piece.last - piece.first < 3 and max(float(np.hypot(*end)) for end in ends) < max(AT_HOME_M, strays)
 
 
 def rests(piece: Piece) -> bool:

@@ -309,7 +309,17 @@ class _Bench:
         else:
             self._tell(shots, Worked(observation.t_s, time.thread_time() - began))
             self.watcher.recorder.between.clear()  # nobody asks for it live, and an evening is long
+            if not self.pipe.poll():
+                self._draft(observation.t_s)
         return observation.t_s
+
+    def _draft(self, t_s: float) -> None:
+        """A break is read while its last balls roll out. Should that fail, it is read at its end as any other shot."""
+        assert self.watcher is not None
+        try:
+            self.watcher.draft()
+        except Exception:
+            log.exception("the shot at %.1f s could not be read in advance", t_s)
 
     def _flush(self) -> float:
         if self.watcher is None:

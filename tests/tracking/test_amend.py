@@ -67,7 +67,7 @@ def test_a_soft_contact_is_told_where_the_looks_show_it(push: float, told: bool)
     sketch = amender.amend(fit, [Trial(Kink("contact", 0.52, (0, 1)))])
     assert (sketch is not None) is told
     if sketch is not None:
-        assert sketch.kinks[0].t_s == pytest.approx(0.5, abs=0.03)  # the ball it pushes does not slide here
+        assert sketch.kinks[0].t_s == pytest.approx(0.5, abs=0.035)  # the ball it pushes does not slide here
     assert amender.tried(Trial(Kink("contact", 0.53, (0, 1)))) is not told
 
 

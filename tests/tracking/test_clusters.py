@@ -129,3 +129,28 @@ def test_a_push_passed_on_among_balls_that_lie_close(seed: int) -> None:
         assert sorted(got.balls) == want["balls"]
         assert abs(got.t_s - want["t_s"]) < 0.004
     assert len(said) >= len(wanted)
+
+
+@pytest.mark.parametrize(
+    ("seed", "pairs"),
+    [
+        (140013, [[0, 2], [1, 2]]),  # a look or two of noise before the stroke: the shot was taken for a hand's work
+        (140012, [[0, 1], [1, 4]]),  # frozen to the cue ball
+        (140017, [[0, 14]]),  # the same in a cluster; the cue ball hardly moves
+        (140016, [[0, 5]]),  # so thin that the ball creeps off
+    ],
+)
+def test_who_set_out_first(seed: int, pairs: list[list[int]]) -> None:
+    pytest.importorskip("pooltool", reason="the extra 'render' (pooltool-billiards) is not installed")
+    from simulated import OVERHEAD_60, observe, simulate
+
+    scene = simulate(seed)
+    found = analyse(observe(scene, OVERHEAD_60, seed), scene.table).shots
+    assert len(found) == 1
+    events = found[0].shot.events
+    assert next(e for e in events if isinstance(e, Strike)).ball == 0
+    said: list[list[int]] = []
+    for event in events:
+        if isinstance(event, Contact) and event.p >= 0.5 and sorted(event.balls) not in said:
+            said.append(sorted(event.balls))
+    assert said[: len(pairs)] == pairs
