@@ -10,9 +10,9 @@ import numpy as np
 
 from calibration.table import Table
 from tracking import motion
+from tracking.draft import Draft
 from tracking.identity import Identities, identify
 from tracking.joint import sample
-from tracking.draft import Draft
 from tracking.leaving import HANG_S, Mouths, doubted, hangs, left_table, pocket_at
 from tracking.looks import Looks
 from tracking.observations import Floats, Observation
