@@ -156,10 +156,17 @@ def fitted(
         small = (share > sizes.GROWN[0]) & (share <= sizes.WHOLE[0])
         usual = (share > sizes.WHOLE[0]) & (share < sizes.WHOLE[1])
         start = first.with_(radius=np.where(usual, expected, first.radius))
-        if small.any():
-            start = Detections.merge([start, first[small].with_(radius=expected[small])])
-        fits = refine(image, start, options, first)
-        fine, again = fits[: len(first)], fits[len(first) :]
+        part, size = first[small], expected[small]
+        # what hides a ball is nearer to the camera and so lower in the picture: its upper edge is in view
+        below = np.column_stack([np.zeros(len(part)), size - part.radius])
+        guesses = [start, part.with_(radius=size), part.with_(radius=size, centre=part.centre + below)]
+        fits = refine(image, Detections.merge(guesses) if len(part) else start, options, first)
+        fine, upright, hidden = (
+            fits[: len(first)],
+            fits[len(first) : len(first) + len(part)],
+            fits[len(first) + len(part) :],
+        )
+        again = sizes.surer(upright, hidden)
     return sizes.whole(fine, small, again, expected), fine.radius
 
 

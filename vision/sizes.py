@@ -23,7 +23,7 @@ FEWEST = 4  # balls, for a plane or a level to mean anything
 GROWN = (0.5, 0.87)  # of the radius expected: what is as small as that may be a part of a ball, a stripe's white cap
 TOLD = 0.1  # relative standard deviation of the radius expected, at most, for a part to be told from a whole
 AGREES = 0.13  # deviation of the log of a radius from the one expected, for a second fit to be believed
-CLEAR = 0.17  # standard deviation of its centre in radii, likewise: that of a dome behind a cushion is larger
+CLEAR = 0.21  # standard deviation of its centre in radii, likewise: that of a dome behind a cushion is larger
 ONE = 0.5  # of a radius: two whole balls are never so near to each other
 FREE = 0.2  # deviation of the log of the radius that costs nothing: cut and half-hidden balls
 SPREAD = 0.18  # beyond that, one standard deviation
@@ -135,6 +135,13 @@ def whole(found: Detections, small: npt.NDArray[np.bool_], again: Detections, ex
     for name, column in columns.items():
         column[rows] = getattr(fits, name)
     return found.with_(**columns)
+
+
+def surer(one: Detections, other: Detections) -> Detections:
+    """Of two fits to each ball (n,) the one whose centre is better known."""
+    take = np.trace(other.cov, axis1=1, axis2=2) < np.trace(one.cov, axis1=1, axis2=2)
+    rows = np.arange(len(one)) + len(one) * take
+    return Detections.merge([one, other])[rows] if len(one) else one
 
 
 def single(found: Detections) -> Detections:

@@ -66,3 +66,16 @@ def test_balls_are_fitted_from_the_size_that_a_camera_knows() -> None:
         np.testing.assert_allclose(found.centre, b[:, :2], atol=0.06 * 12)
         np.testing.assert_allclose(found.radius, b[:, 2], rtol=0.05)
         np.testing.assert_array_equal(seen, found.radius)
+
+
+def test_a_ball_behind_the_near_cushion_is_where_its_upper_edge_says() -> None:
+    """Only its upper part is in view, and the box is that part's: the ball's centre lies lower by what is hidden."""
+    ball = (90.0, 80.0, 18.0)
+    image = table([ball], [COLOURS[1]], GREEN_CLOTH, size=(180, 140), shadow=False, highlight=False)
+    image[85:] = (40, 70, 105)  # the rail, from a little below the ball's middle on
+    first = Detections.of([[90.0, 74.0]], [12.5], [0.5])
+    found, _ = fitted(image, first, np.array([18.2]))
+    assert np.hypot(*(found.centre[0] - ball[:2])) < 0.12 * ball[2]
+    assert found.radius[0] == pytest.approx(18, rel=0.1)
+    by_itself = refine(image, first)
+    assert np.hypot(*(by_itself.centre[0] - ball[:2])) > 0.12 * ball[2], "or the second start is of no use"
