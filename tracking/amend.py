@@ -21,6 +21,7 @@ GAIN = 9.0  # cost that one more impact must save: with five numbers more and ma
 CAUSELESS = 40.0  # cost of a contact of two balls at rest, which nothing brought about
 ORDER = 1.0  # the same for the other order of two contacts, which is as simple
 MERCY = 10.0  # cost that naming an unexplained kink may bring: every kink has a cause
+STRAY = 0.05  # of its cost, by which a reading may seem worse on the way
 REACH = 2.2  # frames: impacts of the same balls so close are fitted together
 AROUND_S = 0.6  # looks further away say nothing more
 CROWD = 6  # most balls fitted together
@@ -300,6 +301,15 @@ class Amender:
             sketch.paths, sketch.kinks, radius=self.table.ball_radius, exposure_s=self.exposure, prior=prior,
             loose_s=0.7 * self.frame, again=again, warm=True, steps=25 if again else PASSING, tolerance=0.05 if again else 1.0,
         )  # fmt: skip
+
+    def settle_near(self, sketch: Sketch, prior: tuple[float, float, float, float], fit: Fit) -> Fit | None:
+        """As `settle`, in passing; None where that ends far above ``fit``, though what was changed fitted well by itself: in a crowd of
+        impacts the whole may fall into a valley that it does not leave."""
+        limit = fit.cost + max(MERCY, STRAY * abs(fit.cost))
+        found = self.settle(sketch, prior)
+        if found.cost > limit:
+            found = self.settle(Sketch.of(found), prior, again=1)
+        return found if found.cost <= limit else None
 
     def attempt(self, sketch: Sketch, trial: Trial) -> Sketch | None:
         """The sketch with the trial's impact, if the arcs around it fit so much better."""

@@ -224,7 +224,7 @@ def _amended(
         if idle or met:
             amender.refuse(fit.kinks[i] for i in idle)
             more = [Trial(k) for k in met]
-            fit = amender.settle(amender.changed(fit, idle | merged, more), loose)
+            fit = amender.settle_near(amender.changed(fit, idle | merged, more), loose, fit) or fit
         missing = [k for k in overlooked(fit, table, frame_s, trails) if (k.kind, k.balls) not in refused]
         missing = [k for k in missing if not packs.quiet(broke, k)]
         if missing:
@@ -247,8 +247,9 @@ def _amended(
         trials += candidates(fit, table, frame_s, places, balls, ends, until)
         trials = [t for t in trials if not amender.tried(t) and not packs.quiet(broke, t.kink)]
         sketch = amender.amend(fit, trials)
-        if sketch is not None:
-            fit = amender.settle(sketch, loose)
+        better = None if sketch is None else amender.settle_near(sketch, loose, fit)
+        if better is not None:
+            fit = better
         elif not (idle or met or missing):
             break
     again = 2 if draft is None else 1  # a draft came to rest in its valley already
