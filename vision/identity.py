@@ -68,11 +68,22 @@ class Identifier:
     def __init__(self, run: Callable[[npt.NDArray[np.uint8]], npt.NDArray[np.float32]]) -> None:
         self._run = run
 
-    def __call__(self, image: Image, detections: Detections) -> Detections:
-        """The same balls with ``evidence``, ``unnumbered`` and a ``score`` that counts what the crop shows."""
+    def __call__(self, image: Image, detections: Detections, twice: bool = False) -> Detections:
+        """The same balls with ``evidence``, ``unnumbered`` and a ``score`` that counts what the crop shows.
+
+        Parameters
+        ----------
+        image, detections : BGR picture and the balls in it.
+        twice : look at the crops' mirror images as well, and take the mean of both answers: for single pictures, where nothing is
+            added up over time.
+        """
         if not len(detections):
             return detections
-        log_p = self._run(crops(image, detections.centre, detections.radius)).astype(np.float64)
+        made = crops(image, detections.centre, detections.radius)
+        log_p = self._run(made).astype(np.float64)
+        if twice:
+            log_p = (log_p + self._run(np.ascontiguousarray(made[:, :, ::-1]))) / 2
+            log_p -= np.logaddexp.reduce(log_p, axis=1)[:, None]
         best = log_p[:, :NOTHING].max(axis=1, keepdims=True)
         log_ball = np.logaddexp.reduce(log_p[:, :NOTHING], axis=1)
         doubt = np.exp(log_p[:, NOTHING]) / (np.exp(log_p[:, NOTHING]) + np.exp(log_ball))

@@ -90,18 +90,19 @@ class Seer:
     ) -> Detections:
         """The same for a bare BGR picture; ``pixels`` as in `vision.yolo.Detector`, for this look only."""
         self._settle()
-        return self._finish(image, self.detect(image, region, pixels))
+        return self._finish(image, self.detect(image, region, pixels), twice=True)
 
     def _finish(
         self,
         image: npt.NDArray[np.uint8],
         first: Detections,
         radius_at: Callable[[Floats], Floats] | None = None,
+        twice: bool = False,
     ) -> Detections:
         """Refinement, evidence and sizes for what the detector found."""
         expected = None if radius_at is None else radius_at(first.centre)
         balls, radius = fitted(image, first, expected)
-        return self.judge(self.identify(image, balls), radius, expected)
+        return self.judge(self.identify(image, balls, twice), radius, expected)
 
     def judge(self, balls: Detections, radius: Floats, expected: Floats | None = None) -> Detections:
         """What is left of ``balls`` when sizes are compared; ``radius`` (n,) is what each was seen with, ``expected`` as in `fitted`."""

@@ -184,3 +184,17 @@ def test_confusable_pairs(rendered: tuple[np.ndarray, np.ndarray], pair: tuple[i
     assert rows.sum() >= 3
     said = np.where(evidence[rows, a] > evidence[rows, b], a, b)
     assert np.mean(said == number[rows]) >= 0.7
+
+
+def test_two_looks_at_a_picture_do_not_depend_on_its_side() -> None:
+    """The mean over crops and their mirror images is that of the mirrored picture."""
+    identify = identity.load(threads=1)
+    image = table(
+        [(60.0, 50.0, 12.0), (110.0, 60.0, 12.0)], [(40, 200, 230), (40, 40, 200)], size=(181, 121), stripe=True
+    )
+    found = Detections.of([[60.0, 50.0], [110.0, 60.0]], [12.0, 12.0], [0.9, 0.9])
+    mirrored = found.with_(centre=np.array([180.0, 0.0]) + found.centre * (-1, 1))
+    one = identify(image, found, twice=True)
+    other = identify(np.ascontiguousarray(image[:, ::-1]), mirrored, twice=True)
+    np.testing.assert_allclose(one.evidence, other.evidence, atol=0.15)
+    assert np.abs(identify(image, found).evidence - one.evidence).max() > 0.15, "or one look says all that two say"
