@@ -29,6 +29,8 @@ READINGS = 8  # cameras at most, of the likeliest regions, whose diamonds are lo
 CLOSE = 0.1  # of the picture: a table that covers less may stand behind the one that is meant
 SAME = 0.001  # of the picture's longer side: cameras that see the corners so near each other are one reading
 CLEAR_LEAD = 0.2  # of score, with which a reading is not caught up
+LED_LEAD = 0.1  # the same by one whose diamonds were looked for already
+HOPELESS = 0.5  # of the likeliest reading's worth: those with less are not refined
 COLOUR_SIDE = 1280  # longer side at which diamonds are looked for by colour
 FULL_SIDE = 1920  # larger pictures are reduced to this longer side: their lenses do not resolve more
 
@@ -234,7 +236,9 @@ def by_cloth(planes: Planes, table: Table, without: Sequence[Region] = ()) -> li
     looked.sort(key=lambda x: -x[0])
     found = []
     ends: list[Floats] = []
-    for _, camera, region, quad in looked[:3]:
+    for worth, camera, region, quad in looked[:3]:
+        if worth < HOPELESS * looked[0][0]:
+            break
         result = refine(planes, camera, table, region, quad)
         if result is None:
             continue
@@ -307,11 +311,10 @@ def _best(planes: Planes, rivals: list[Found], table: Table) -> Found:
         With the reason why not, where none can.
     """
     finished: list[Found] = []
-    for k, rival in enumerate(rivals):
-        finished.append(finish(planes, rival, table))
-        ahead = max(f.score for f in finished) - max((f.score for f in rivals[k + 1 :]), default=-np.inf)
-        if ahead > CLEAR_LEAD and pinned(finished[-1]):
-            break  # what explains so much less will not come out first
+    for rival in rivals:
+        first = max(finished, key=lambda f: f.score, default=None)
+        if first is None or not _out_of_reach(first, rival):
+            finished.append(finish(planes, rival, table))
     reason: InputError | None = None
     for found in sorted(finished, key=lambda f: -f.score):
         try:
@@ -322,6 +325,18 @@ def _best(planes: Planes, rivals: list[Found], table: Table) -> Found:
         return found
     assert reason is not None
     raise reason
+
+
+def _out_of_reach(first: Found, rival: Found) -> bool:
+    """Whether a rival explains so much less than one that is finished and can be trusted that it will not come out first."""
+    ahead = first.score - rival.score
+    if not rival.led_by_sights:
+        return ahead > CLEAR_LEAD and pinned(first)  # diamonds that it finds yet may let it catch up
+    try:
+        check(first)
+    except InputError:
+        return False
+    return ahead > LED_LEAD
 
 
 def _alike(a: Camera, b: Camera, table: Table) -> bool:

@@ -117,6 +117,11 @@ class Watch:
             self._glanced = None  # what comes next is compared too
         return state
 
+    @property
+    def doubtful(self) -> bool:
+        """Whether the last frame looked otherwise, but not for long enough yet to say so: what it shows may be false."""
+        return bool(self._since)
+
     def shows_table(self, image: Picture) -> bool:
         """Whether a (h, w, 3) BGR picture has enough of the cloth's colour to show a table, in whatever view."""
         return is_table_view(image, self._hue)

@@ -118,8 +118,7 @@ def _follow(video: Video, stage: Stage, see: See, bar: Bar) -> Seen:
             repeats.append(frame.repeat)
             verdict = stage.check(frame, eye)
             warnings += verdict.warnings
-            if verdict.table_seen:
-                observations += eye.frame(frame)
+            observations += stage.trusted(verdict, eye.frame(frame) if verdict.table_seen else [])
     cadence = find_cadence(times, repeats)
     if cadence is not None:
         observations = evenly(observations, cadence)

@@ -8,20 +8,26 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import cv2
 import numpy as np
 
+from calibration.cloth import Picture
 from calibration.errors import InputError
 from calibration.find import find_table
 from calibration.result import Calibration
 from calibration.size import size_from_balls
 from calibration.watch import State, Watch
 from railbird.eye import Eye, See, tell_sizes, to_table
+from tracking.observations import Observation
 from vision.change import table_region
 from vision.video import Frame
 
 FIRST_S = 1.2  # pictures of so long a time are gathered before the table is looked for
 GIVE_UP_S = 40.0
-RETRY_S = 0.4  # between attempts to find the table in a new view
+RETRY_S = 0.4  # before the table is looked for in a new view
+RETRY_LONGER = 2.0  # times as long before each further attempt in the same view: one costs seconds of processor
+RETRY_MOST_S = 6.4
+OTHER_VIEW = 12.0  # of 255: middle change of a picture reduced to a thumbnail that makes it another view
 SURE_SIZE = 0.6
 
 
@@ -31,10 +37,14 @@ class TableNotFound(InputError):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Of one frame: whether it shows the table, and what a person should know."""
+    """Of one frame: whether it shows the table, and what a person should know.
+
+    Where ``doubtful`` it looks otherwise, and whether the camera moved is not plain yet.
+    """
 
     table_seen: bool
     warnings: list[dict[str, Any]] = field(default_factory=list)
+    doubtful: bool = False
 
 
 class Stage:
@@ -49,6 +59,9 @@ class Stage:
         self._watch = Watch(calibration, first.image)
         self._lost: str | None = None
         self._next_try = 0.0
+        self._wait_s = RETRY_S
+        self._tried: Picture | None = None  # thumbnail of the view in which the table was last looked for
+        self._held: list[Observation] = []
         self._recent: deque[Frame] = deque(maxlen=3)
 
     def check(self, frame: Frame, eye: Eye) -> Verdict:
@@ -58,25 +71,50 @@ class Stage:
             state = State.NO_TABLE
         if state == "ok":
             self._lost = None
-            return Verdict(True)
+            return Verdict(True, doubtful=self._watch.doubtful)
         if state == "light":
             self._watch = Watch(self.calibration, frame.image)
             return Verdict(True, [_warning(frame, "light-changed", "the light changed; the table stayed where it was")])
         warnings = []
         if self._lost is None:
             self._lost = state
-            self._next_try = frame.t_s + RETRY_S
-            self._recent.clear()
+            self._another_view(frame)
             warnings.append(_warning(frame, f"camera-{state}" if state != "no-table" else str(state), _TEXT[state]))
+        elif self._tried is not None and _other_view(_thumbnail(frame), self._tried):
+            self._another_view(frame)
         self._recent.append(frame)
         if frame.t_s >= self._next_try:
-            self._next_try = frame.t_s + RETRY_S
+            self._tried = _thumbnail(frame)
+            self._wait_s = min(RETRY_LONGER * self._wait_s, RETRY_MOST_S)
+            self._next_try = frame.t_s + self._wait_s
             found = self._again(eye)
             if found is not None:
                 warnings.append(
                     _warning(frame, "recalibrated", "the table was found again in the new view", table=found.to_json())
                 )
         return Verdict(self._lost is None, warnings)
+
+    def trusted(self, verdict: Verdict, observations: list[Observation]) -> list[Observation]:
+        """What may be believed of the looks at a frame and of those held back before.
+
+        While a frame is doubtful its looks are held; they are handed on once it turns out that the view had not changed, and
+        dropped where it had: their places are of a view that was no more.
+        """
+        if not verdict.table_seen:
+            self._held.clear()
+            return []
+        if verdict.doubtful:
+            self._held += observations
+            return []
+        believed = [*self._held, *observations]
+        self._held.clear()
+        return believed
+
+    def _another_view(self, frame: Frame) -> None:
+        """The table is looked for soon, in pictures of this view alone."""
+        self._wait_s, self._tried = RETRY_S, None
+        self._next_try = frame.t_s + RETRY_S
+        self._recent.clear()
 
     def _again(self, eye: Eye) -> Calibration | None:
         try:
@@ -96,6 +134,14 @@ _TEXT = {
     "cut": "the view was cut to another camera; it is skipped until the table is found in it",
     "no-table": "the picture does not show the table; it is skipped",
 }
+
+
+def _thumbnail(frame: Frame) -> Picture:
+    return np.asarray(cv2.resize(frame.luma, (32, 18), interpolation=cv2.INTER_AREA), dtype=np.uint8)
+
+
+def _other_view(a: Picture, b: Picture) -> bool:
+    return bool(np.median(np.abs(a.astype(np.int16) - b)) > OTHER_VIEW)
 
 
 def _warning(frame: Frame, code: str, text: str, **more: Any) -> dict[str, Any]:

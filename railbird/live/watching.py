@@ -97,11 +97,12 @@ class Watch:
                 self.camera.metrics.add("recalibrations_total")
                 self.camera.save(self.stage.calibration)
         if not verdict.table_seen:
+            self.stage.trusted(verdict, [])
             self.desk.on_state(CameraState.NO_TABLE)
             return
         self._expect(frame)
         looked = self.eye.looked
-        observations = self.eye.frame(frame)
+        observations = self.stage.trusted(verdict, self.eye.frame(frame))
         self.camera.metrics.add("looks_total", self.eye.looked - looked)
         if self.clips is not None:
             self._record(frame, self.clips)

@@ -1,17 +1,19 @@
 """Measures how well tables are found; gives the figures of docs/measured.md again.
 
     python -m tests.calibration.bench random [--set any|dark] [--seeds 0 100] [--keep DIR]
-    python -m tests.calibration.bench corners|sights|pairs|same-shot|wander|speed [--footage DIR]
+    python -m tests.calibration.bench corners|sights|pairs|same-shot|wander|speed|cuts [--footage DIR]
 
 ``random`` draws its pictures (about 10 s each) or, with ``--keep``, reads those drawn before. ``corners`` holds the marked
 clips' corners against the marks; ``sights`` labelled diamonds against where they belong; ``pairs`` the same balls from
 above and from the side; ``same-shot`` resting balls of two clips of one shot; ``wander`` how far balls at rest wander;
-``speed`` times a first calibration and the watch, in seconds of CPU.
+``speed`` times a first calibration and the watch, in seconds of CPU; ``cuts`` joins each two clips of one picture size whose
+views differ and counts the frames behind the cut that the watch lets through.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import sys
 import time
@@ -34,6 +36,7 @@ from tests.calibration.painted import error_mm
 FOOTAGE = Path(__file__).resolve().parents[3] / "shared" / "footage"
 RADIUS, SIGHT = 0.028575, 0.0937
 REST_S, SAME_M, RESTS_M = 2.0, 0.02, 0.006  # seconds looked at; gaps within which it is the same ball, and at rest
+CUT_FRAMES = 25  # looked at before a cut and behind it
 APART_M = 0.3  # balls farther from each other than that are not the same
 
 
@@ -280,8 +283,49 @@ def _watched(found: Calibration, first: Picture, path: Path) -> float:
     return spent / max(count, 1)
 
 
+def cuts(args: argparse.Namespace) -> None:
+    """Frames behind a cut whose places would be taken for true: said to be in order, and in no doubt that is borne out later."""
+    from vision.video import open_video
+
+    views: list[tuple[str, Calibration, Picture, list[Picture]]] = []
+    for _, path in _marked(args.footage):
+        with open_video(str(path)) as video:
+            frames = [frame.luma.copy() for frame in itertools.islice(iter(video), CUT_FRAMES)]
+        image = _first_picture(path)
+        views.append((path.stem, find_table([image], length_m=2.54), image, frames))
+    through, late = [], []
+    for name, found, image, frames in views:
+        for other, there, _, after in views:
+            near = 0.02 * max(image.shape)
+            corners = [np.array(list(c.corners_px.values())) for c in (found, there)]
+            apart = np.linalg.norm(corners[0][:, None] - corners[1][None], axis=2).min(axis=1)
+            if frames[0].shape != after[0].shape or apart.max() < near:
+                continue
+            watch = Watch(found, image)
+            for k, frame in enumerate(frames):
+                watch.check(frame, k / 25)
+            held = 0
+            wrong, noticed = 0, None
+            for k, frame in enumerate(after):
+                if watch.check(frame, (len(frames) + k) / 25) not in ("ok", "light"):
+                    noticed = k
+                    break
+                held += 1
+                if not watch.doubtful:
+                    wrong, held = wrong + held, 0
+            through.append(wrong)
+            late.append(len(after) if noticed is None else noticed)
+            if wrong or noticed is None or noticed > 2:
+                print(f"{name} to {other}: noticed after {noticed} frames, {wrong} taken for true", flush=True)
+    print(
+        f"{len(through)} cuts: {sum(n == 0 for n in late)} noticed at the frame itself, latest after {max(late)};"
+        f" {sum(w > 0 for w in through)} let frames through, at most {max(through)}"
+    )
+
+
 WHAT: dict[str, Callable[[argparse.Namespace], None]] = {
     "random": random, "corners": corners, "pairs": pairs, "same-shot": same_shot, "speed": speed, "wander": wander, "sights": sights,
+    "cuts": cuts,
 }  # fmt: skip
 
 
