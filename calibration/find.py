@@ -13,6 +13,7 @@ from calibration.camera import Camera, Floats
 from calibration.cloth import Picture, Quad, Region, bed_region, cloth_regions, quads
 from calibration.errors import InputError
 from calibration.evidence import EdgeRun, Evidence
+from calibration.jaws import halves
 from calibration.model import JOINT_PRIOR, fit
 from calibration.pose import STRETCH_COST, WORST_COST, camera_from_corners, rectangle, stretched_cameras
 from calibration.refine import PINNED, Found, facing, finish, refine
@@ -27,6 +28,7 @@ PROOF = 12  # sights in their places, on all rails, that prove a table without a
 PROOF_OF_THREE = 13  # and on three: both long rails, nearly whole, and an end
 READINGS = 8  # cameras at most, of the likeliest regions, whose diamonds are looked for
 CLOSE = 0.1  # of the picture: a table that covers less may stand behind the one that is meant
+HALFWAY_M = 0.025  # along its rail that a side pocket may seem to lie from halfway, where no diamonds say it
 SAME = 0.001  # of the picture's longer side: cameras that see the corners so near each other are one reading
 CLEAR_LEAD = 0.2  # of score, with which a reading is not caught up
 LED_LEAD = 0.1  # the same by one whose diamonds were looked for already
@@ -313,12 +315,12 @@ def _best(planes: Planes, rivals: list[Found], table: Table) -> Found:
     finished: list[Found] = []
     for rival in rivals:
         first = max(finished, key=lambda f: f.score, default=None)
-        if first is None or not _out_of_reach(first, rival):
+        if first is None or not _out_of_reach(first, rival, table):
             finished.append(finish(planes, rival, table))
     reason: InputError | None = None
     for found in sorted(finished, key=lambda f: -f.score):
         try:
-            check(found)
+            check(found, table)
         except InputError as error:
             reason = reason or error
             continue
@@ -327,13 +329,13 @@ def _best(planes: Planes, rivals: list[Found], table: Table) -> Found:
     raise reason
 
 
-def _out_of_reach(first: Found, rival: Found) -> bool:
+def _out_of_reach(first: Found, rival: Found, table: Table) -> bool:
     """Whether a rival explains so much less than one that is finished and can be trusted that it will not come out first."""
     ahead = first.score - rival.score
     if not rival.led_by_sights:
         return ahead > CLEAR_LEAD and pinned(first)  # diamonds that it finds yet may let it catch up
     try:
-        check(first)
+        check(first, table)
     except InputError:
         return False
     return ahead > LED_LEAD
@@ -355,7 +357,7 @@ def _disjoint(a: Region, b: Region) -> bool:
     return bool(both < 0.3 * min(np.count_nonzero(a.mask), np.count_nonzero(b.mask)))
 
 
-def check(found: Found) -> None:
+def check(found: Found, table: Table) -> None:
     """Refuses a fit that is not good enough.
 
     Raises
@@ -384,6 +386,12 @@ def check(found: Found) -> None:
         if rails < 4 or noses < 3 or doubtful:
             raise InputError(
                 f"table not determined: {len(good)} diamonds and {rails} cushions agree, too few to be sure; {way_out}"
+            )
+        sides = [abs(off) for side, off in halves(found.jaws, table) if side]
+        if not sides or max(sides) > HALFWAY_M:
+            what = f"{max(sides) * 1e3:.0f} mm from halfway" if sides else "not seen"
+            raise InputError(
+                f"table not determined: {len(good)} diamonds agree, and side pockets are {what} along the rails; {way_out}"
             )
     if result.rms_px > 1.5 * max(1.0, unit / 1280):
         raise InputError(f"table not determined: lines are off by {result.rms_px:.1f} pixels; {way_out}")

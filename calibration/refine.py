@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from calibration.camera import Camera, Floats
 from calibration.cloth import Quad, Region
 from calibration.cushions import joint_runs, nose_runs
 from calibration.evidence import EdgeRun, Evidence
+from calibration.jaws import Jaw, find_jaws
 from calibration.model import JOINT_PRIOR, SETBACK_PRIOR, Fit, fit
 from calibration.pose import rectangle
 from calibration.sights import Planes, Sight, find_sights
@@ -35,6 +36,7 @@ class Found:
     beyond : share of the rails' tops that has the cloth's colour.
     region, quad : where it came from.
     led_by_sights : whether the diamonds led the way, or the cloth and the cushions alone.
+    jaws : where cushions end at pockets, looked for where the diamonds leave doubt.
     by_diamonds : whether it was begun from rows of diamonds; ``region`` is then the bed itself, whatever its colour.
     """
 
@@ -47,6 +49,7 @@ class Found:
     quad: Quad
     led_by_sights: bool = True
     by_diamonds: bool = False
+    jaws: list[Jaw] = field(default_factory=list)
 
 
 def refine(
@@ -134,7 +137,8 @@ def finish(planes: Planes, found: Found, table: Table) -> Found:
                 result = free
     cover, beyond = coverage(found.region, result.camera, table, result.joint_m)
     score = cover - beyond + _agreement(result, evidence)
-    return replace(found, fit=result, evidence=evidence, score=score, cover=cover, beyond=beyond)
+    jaws = [] if pinned and led else find_jaws(planes.picture, result.camera, table)
+    return replace(found, fit=result, evidence=evidence, score=score, cover=cover, beyond=beyond, jaws=jaws)
 
 
 def _again(result: Fit, table: Table, evidence: Evidence, raised: bool, stretched: bool = False) -> Fit:
