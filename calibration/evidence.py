@@ -1,10 +1,11 @@
-"""What a picture says about where the table is: sights, edges along the rails, corners."""
+"""What a picture says about where the table is: sights, edges along the rails, pockets' jaws, corners."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 from calibration.camera import Floats
+from calibration.jaws import Jaw
 from calibration.sights import Sight
 
 
@@ -35,6 +36,7 @@ class Evidence:
     Parameters
     ----------
     sights, edges : as found.
+    jaws : where cushions end at pockets, at the places along the rails where they belong.
     corners : (4, 2) pixels where the joint lines meet, head-left, head-right, foot-right, foot-left; or None.
     corner_sigma_m : their standard deviation, metres.
     corners_at_nose : whether the corners are those of the nose lines, at the noses' height.
@@ -42,6 +44,7 @@ class Evidence:
 
     sights: list[Sight] = field(default_factory=list)
     edges: list[EdgeRun] = field(default_factory=list)
+    jaws: list[Jaw] = field(default_factory=list)
     corners: Floats | None = None
     corner_sigma_m: float = 0.03
     corners_at_nose: bool = False

@@ -13,7 +13,7 @@ from calibration.camera import Camera, Floats
 from calibration.cloth import Picture, Quad, Region, bed_region, cloth_regions, quads
 from calibration.errors import InputError
 from calibration.evidence import EdgeRun, Evidence
-from calibration.jaws import halves
+from calibration.jaws import agree, find_jaws, halves
 from calibration.model import JOINT_PRIOR, fit
 from calibration.pose import STRETCH_COST, WORST_COST, camera_from_corners, rectangle, stretched_cameras
 from calibration.refine import PINNED, Found, facing, finish, refine
@@ -32,6 +32,7 @@ HALFWAY_M = 0.025  # along its rail that a side pocket may seem to lie from half
 SAME = 0.001  # of the picture's longer side: cameras that see the corners so near each other are one reading
 CLEAR_LEAD = 0.2  # of score, with which a reading is not caught up
 LED_LEAD = 0.1  # the same by one whose diamonds were looked for already
+POCKETED = 5  # readings at most that are refined by the pockets' jaws
 HOPELESS = 0.5  # of the likeliest reading's worth: those with less are not refined
 COLOUR_SIDE = 1280  # longer side at which diamonds are looked for by colour
 FULL_SIDE = 1920  # larger pictures are reduced to this longer side: their lenses do not resolve more
@@ -139,11 +140,27 @@ def _chosen(planes: Planes, table: Table, pick: int) -> Found:
         separate.append(more[0])
     if pick >= len(separate):
         raise InputError(f"pick is {pick}, but only {len(separate)} tables were found: give a smaller number")
+    try:
+        return _best(planes, _rivals(ranked, separate[pick], table), table)
+    except InputError as reason:
+        # no diamonds and not cushions enough: the pockets may tell
+        ranked = by_cloth(planes, table, by_jaws=True)
+        rivals = _rivals(ranked, separate[pick], table, POCKETED)
+        if not rivals:
+            raise
+        try:
+            return _best(planes, rivals, table)
+        except InputError as better:
+            raise better from reason
+
+
+def _rivals(ranked: list[Found], meant: Found, table: Table, most: int = 3) -> list[Found]:
+    """The best readings of the table that is meant, each once."""
     rivals: list[Found] = []
-    for found in [f for f in ranked if not _apart(f, separate[pick])][:3]:
+    for found in [f for f in ranked if not _apart(f, meant)][:most]:
         if all(not _alike(found.fit.camera, other.fit.camera, table) for other in rivals):
             rivals.append(found)
-    return _best(planes, rivals, table)
+    return rivals
 
 
 def by_diamonds(planes: Planes, table: Table) -> list[Found]:
@@ -190,8 +207,11 @@ def pinned(found: Found) -> bool:
     return len(good) >= PINNED and len({x.rail for x in good}) >= 3
 
 
-def by_cloth(planes: Planes, table: Table, without: Sequence[Region] = ()) -> list[Found]:
-    """Tables at the regions that may be a cloth, best first; ``without`` those where one was found already."""
+def by_cloth(planes: Planes, table: Table, without: Sequence[Region] = (), *, by_jaws: bool = False) -> list[Found]:
+    """Tables at the regions that may be a cloth, best first; ``without`` those where one was found already.
+
+    Their diamonds and cushions tell, or, ``by_jaws``, their cushions and where these end at the pockets.
+    """
     height, width = planes.picture.shape[:2]
     starts: list[tuple[float, Region, Quad]] = []
     for region in cloth_regions(planes.picture, 5 + 2 * len(without)):
@@ -233,23 +253,29 @@ def by_cloth(planes: Planes, table: Table, without: Sequence[Region] = ()) -> li
             break
     looked = []
     for worth, camera, region, quad in posed[:READINGS]:
-        seen = find_sights(planes, camera, table, 0.12, by_colour=False)
-        looked.append((worth * (1 + 0.1 * sum(min(x.strength, 20.0) / 20 for x in seen)), camera, region, quad))
+        if by_jaws:
+            # which rails are the long ones shows by the side pockets, whatever the corners would rather have
+            worth = len(find_jaws(planes.picture, camera, table, 0.12))
+        else:
+            seen = find_sights(planes, camera, table, 0.12, by_colour=False)
+            worth *= 1 + 0.1 * sum(min(x.strength, 20.0) / 20 for x in seen)
+        looked.append((worth, camera, region, quad))
     looked.sort(key=lambda x: -x[0])
     found = []
     ends: list[Floats] = []
-    for worth, camera, region, quad in looked[:3]:
+    for worth, camera, region, quad in looked[: POCKETED if by_jaws else 3]:
         if worth < HOPELESS * looked[0][0]:
             break
-        result = refine(planes, camera, table, region, quad)
+        result = refine(planes, camera, table, region, quad, not by_jaws, by_jaws=by_jaws)
         if result is None:
             continue
-        if len(result.evidence.sights) < 12:
+        if len(result.evidence.sights) < 12 and not by_jaws:
             # faint marks may be none: what the cloth and cushions say without them is a reading of its own
             alone = refine(planes, camera, table, region, quad, led_by_sights=False)
             found += [alone] if alone is not None else []
         seen_at = result.fit.camera.project(rectangle(table.width_m, table.length_m, 0.0), table.nose_height)
-        if all(np.abs(seen_at - other).max() > near for other in ends):
+        apart = SAME * max(height, width) if by_jaws else near
+        if all(np.abs(seen_at - other).max() > apart for other in ends):
             found.append(result)
             ends.append(seen_at)
         good = true_sights(result)
@@ -381,12 +407,15 @@ def check(found: Found, table: Table) -> None:
         # without enough diamonds the cloth and the cushions must say it alone, and so must leave no doubt
         true = float(np.mean(result.edge_px < limit)) if len(result.edge_px) else 0.0
         noses = sum(run.kind == "nose" for run in found.evidence.edges)
-        doubtful = true < 0.7 or result.rms_px > 0.6 * max(1.0, unit / 1280)
-        doubtful |= found.cover < 0.92 or found.beyond > 0.1 or abs(camera.aspect - 1) > 0.02
-        if rails < 4 or noses < 3 or doubtful:
-            raise InputError(
-                f"table not determined: {len(good)} diamonds and {rails} cushions agree, too few to be sure; {way_out}"
-            )
+        seen = f"{len(good)} diamonds and {rails} cushions agree"
+        if rails < 4 or noses < 3 or true < 0.7:
+            raise InputError(f"table not determined: {seen}, too few to be sure; {way_out}")
+        if result.rms_px > 0.6 * max(1.0, unit / 1280):
+            raise InputError(f"table not determined: {seen}, but to {result.rms_px:.1f} pixels only; {way_out}")
+        if found.cover < 0.92 or found.beyond > 0.1 or abs(camera.aspect - 1) > 0.02:
+            raise InputError(f"table not determined: {seen}, but the cloth does not end with them; {way_out}")
+        if found.by_jaws and not agree(found.jaws, table):
+            raise InputError(f"table not determined: no diamonds, and pockets do not lie as on a table; {way_out}")
         sides = [abs(off) for side, off in halves(found.jaws, table) if side]
         if not sides or max(sides) > HALFWAY_M:
             what = f"{max(sides) * 1e3:.0f} mm from halfway" if sides else "not seen"

@@ -6,7 +6,7 @@ middle does not: side pockets are halfway, and corner mouths cut the two ends of
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
@@ -22,6 +22,8 @@ STEP_M = 0.004
 OWN_M = 0.25  # along a rail, over which a cushion's own shading is followed
 BREAK = 5.0  # times its own usual deviation by which a cushion's colour must change where it ends
 LEAST = 5.0  # and at least so many L*a*b* units
+ENOUGH = 8  # jaws that say it all, of twelve
+OFF_M = 0.02  # that they may be off
 GONE_M = 0.032  # for so long: a ball or chalk is no pocket
 
 
@@ -72,6 +74,27 @@ def find_jaws(picture: Picture, camera: Camera, table: Table, window_m: float = 
     return found
 
 
+def placed(jaws: list[Jaw], table: Table) -> list[Jaw]:
+    """The jaws at the places, along their rails, where a table has them whose mouths are as wide as these are in the middle."""
+    half, corner = table.pocket_shape.side_mouth / 2, table.pocket_shape.corner_mouth / np.sqrt(2)
+    ends = [j.along_m if j.before else rail_length(table, j.rail) - j.along_m for j in jaws if not j.side]
+    sides = [abs(j.along_m - table.length_m / 2) for j in jaws if j.side]
+    end = float(np.clip(np.median(ends or [corner]), 0.5 * corner, 1.4 * corner))
+    side = float(np.clip(np.median(sides or [half]), 0.6 * half, 1.4 * half))
+    out = []
+    for j in jaws:
+        middle = table.length_m / 2
+        at = (
+            (middle + side if j.before else middle - side)
+            if j.side
+            else end
+            if j.before
+            else rail_length(table, j.rail) - end
+        )
+        out.append(replace(j, along_m=at))
+    return out
+
+
 def halves(jaws: list[Jaw], table: Table) -> list[tuple[bool, float]]:
     """How far, metres, the middle of each pair of jaws lies from the middle of its rail; with whether it is a side pocket's.
 
@@ -84,6 +107,19 @@ def halves(jaws: list[Jaw], table: Table) -> list[tuple[bool, float]]:
             if len(pair) == 2:
                 found.append((side, sum(pair) / 2 - rail_length(table, rail) / 2))
     return found
+
+
+def agree(jaws: list[Jaw], table: Table) -> bool:
+    """Whether so many jaws lie where those of a table do that no other reading can be meant, though they had a part in it."""
+    pairs = halves(jaws, table)
+    off = [j.along_m - p.along_m for j, p in zip(jaws, placed(jaws, table), strict=True)]
+    return (
+        len(jaws) >= ENOUGH
+        and len(pairs) >= ENOUGH // 2 - 1
+        and any(side for side, _ in pairs)
+        and max(abs(middle) for _, middle in pairs) < OFF_M
+        and float(np.mean(np.abs(off) < OFF_M)) > 0.8
+    )
 
 
 def _strangeness(picture: Picture, camera: Camera, table: Table, rail: str) -> tuple[Floats, Floats]:
@@ -120,7 +156,8 @@ def _end(s: Floats, off: Floats, at: float, before: bool, window_m: float) -> fl
     stop = int(np.argmin(np.abs(s - (at + step * window_m))))
     need = round(GONE_M / STEP_M)
     values = off[start : stop + step * need : step] if stop + step * need >= 0 else off[start::step]
-    if len(values) < need + 4 or not np.nanmedian(values[: max(4, need // 2)]) < BREAK:
+    begin = values[: max(4, need // 2)]
+    if len(values) < need + 4 or not np.isfinite(begin).all() or np.median(begin) > BREAK:
         return None
     gone = values > BREAK
     for k in range(len(values) - need):

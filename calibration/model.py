@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from calibration.camera import Camera, Floats
 from calibration.evidence import EdgeRun, Evidence
+from calibration.jaws import TOP_M
 from calibration.strips import RAIL_TOP_M, rail_axes, rail_point
 from calibration.table import Table
 
@@ -24,10 +25,11 @@ JOINT_PRIOR = (0.050, 0.008)
 SETBACK_PRIOR = (0.0937, 0.016)
 EDGE_SIGMA_M = 0.0015  # how straight and true cushions are set
 SIGHT_SIGMA_M = 0.0015  # how truly sights are set along the rail
+JAW_SIGMA_M = 0.006  # how truly jaws are set along the rail, and seen
 SIGHT_CROSS_M = 0.004  # and across it
 RUN_PLACES = 12  # neighbouring samples of an edge share their error: a run counts as at most so many
 STIFF = np.array([1.0, 3.0])  # of the lens's two terms: the second is for what the first cannot explain
-EDGE, SIGHT, POINT = range(3)
+EDGE, SIGHT, POINT, JAW = range(4)
 ROBUST = 1.5  # standard deviations at which a residual begins to lose its pull
 
 
@@ -73,6 +75,7 @@ class _Rows:
     edge: Indices
     sight: Indices
     point: Indices
+    jaw: Indices
 
 
 def _rows(table: Table, evidence: Evidence, start: Camera) -> _Rows:
@@ -112,6 +115,11 @@ def _rows(table: Table, evidence: Evidence, start: Camera) -> _Rows:
             s = np.array([x.along_m for x in some])
             base = np.column_stack([rail_point(table, rail, s, 0.0), np.full(len(s), RAIL_TOP_M)])
             add(base, along, outward, np.array([x.pixel for x in some]), SIGHT, "setback", np.ones(len(s)), 1.0)
+    for jaw in evidence.jaws:
+        along, outward = rail_axes(jaw.rail)
+        place = rail_point(table, jaw.rail, np.array([jaw.along_m]), sum(TOP_M) / 2)
+        base = np.column_stack([place, [table.nose_height]])
+        add(base, along, outward, jaw.pixel[None], JAW, "", np.ones(1), 1.0)
     if evidence.corners is not None:
         w, length = table.width_m, table.length_m
         level = table.nose_height if evidence.corners_at_nose else RAIL_TOP_M
@@ -122,7 +130,7 @@ def _rows(table: Table, evidence: Evidence, start: Camera) -> _Rows:
     if not parts:
         raise ValueError("nothing to fit a camera to")
     *columns, kind = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return _Rows(*columns, *(np.flatnonzero(kind == k) for k in (EDGE, SIGHT, POINT)))
+    return _Rows(*columns, *(np.flatnonzero(kind == k) for k in (EDGE, SIGHT, POINT, JAW)))
 
 
 def _thinned(run: EdgeRun) -> Indices:
@@ -365,16 +373,20 @@ def _linearise(state: _State, rows: _Rows, like: Camera, tie: _Tie) -> tuple[Flo
         sigma = np.hypot(0.7, EDGE_SIGMA_M * scale) / rows.share[rows.edge]
         some.append(rows.edge)
         directions.append(normal / sigma[:, None])
-    if len(rows.sight):
-        a, b = _on_picture(seen, rows.along, rows.sight), _on_picture(seen, rows.outward, rows.sight)
+    for marks, sigma_u in ((rows.sight, SIGHT_SIGMA_M), (rows.jaw, JAW_SIGMA_M)):
+        if not len(marks):
+            continue
+        a, b = _on_picture(seen, rows.along, marks), _on_picture(seen, rows.outward, marks)
         det = a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
         det = np.where(np.abs(det) < 1e-6, 1e-6, det)
         u = _columns(b[:, 1], -b[:, 0]) / det[:, None]
         v = _columns(-a[:, 1], a[:, 0]) / det[:, None]
         blur_u, blur_v = 0.5 * np.hypot(*u.T), 0.7 * np.hypot(*v.T)
-        some += [rows.sight, rows.sight]
-        directions.append(u / np.hypot(SIGHT_SIGMA_M, blur_u)[:, None])
-        directions.append(v / np.hypot(SIGHT_CROSS_M, blur_v)[:, None])
+        some.append(marks)
+        directions.append(u / np.hypot(sigma_u, blur_u)[:, None])
+        if marks is rows.sight:  # how far behind the nose a cushion ends no one knows
+            some.append(marks)
+            directions.append(v / np.hypot(SIGHT_CROSS_M, blur_v)[:, None])
     if len(rows.point):
         some += [rows.point, rows.point]
         directions += [axis / rows.sigma[rows.point][:, None] for axis in np.eye(2)]

@@ -10,7 +10,7 @@ from calibration.camera import Camera, Floats
 from calibration.cloth import Quad, Region
 from calibration.cushions import joint_runs, nose_runs
 from calibration.evidence import EdgeRun, Evidence
-from calibration.jaws import Jaw, find_jaws
+from calibration.jaws import Jaw, find_jaws, placed
 from calibration.model import JOINT_PRIOR, SETBACK_PRIOR, Fit, fit
 from calibration.pose import rectangle
 from calibration.sights import Planes, Sight, find_sights
@@ -36,6 +36,7 @@ class Found:
     beyond : share of the rails' tops that has the cloth's colour.
     region, quad : where it came from.
     led_by_sights : whether the diamonds led the way, or the cloth and the cushions alone.
+    by_jaws : whether the pockets' jaws are part of the evidence.
     jaws : where cushions end at pockets, looked for where the diamonds leave doubt.
     by_diamonds : whether it was begun from rows of diamonds; ``region`` is then the bed itself, whatever its colour.
     """
@@ -49,6 +50,7 @@ class Found:
     quad: Quad
     led_by_sights: bool = True
     by_diamonds: bool = False
+    by_jaws: bool = False
     jaws: list[Jaw] = field(default_factory=list)
 
 
@@ -60,31 +62,38 @@ def refine(
     quad: Quad,
     led_by_sights: bool = True,
     windows: tuple[float, ...] = (0.12, 0.06, 0.035),
+    by_jaws: bool = False,
 ) -> Found | None:
-    """Fits a hypothesis to the sights and edges near where it puts them, within ever narrower ``windows``, metres."""
+    """Fits a hypothesis to the sights and edges near where it puts them, within ever narrower ``windows``, metres.
+
+    The pockets' jaws are evidence only ``by_jaws``; otherwise they are left to confirm what is found.
+    """
     sights: list[Sight] = []
     setback = SETBACK_PRIOR[0]
     result: Fit | None = None
     joints: list[EdgeRun] = []
+    jaws: list[Jaw] = []
     for window in windows:
         sights = find_sights(planes, camera, table, window) if led_by_sights else []
         # diamonds cannot be taken for others, edges can: where there are many, they alone lead the way
         many = _many(sights)
         loose = camera.project(rectangle(table.width_m, table.length_m, JOINT_PRIOR[0]), RAIL_TOP_M)
-        evidence = Evidence(sights, [] if many else joints, corners=loose, corner_sigma_m=0.06 if many else 0.04)
+        evidence = Evidence(sights, [] if many else joints, jaws, corners=loose, corner_sigma_m=0.06 if many else 0.04)
         bent, stretched = window < 0.1, window < 0.1 and abs(camera.aspect - 1) > 0.02
         result = fit(camera, table, evidence, setback_m=setback, distortion=bent, stretched=stretched)
         camera, setback = result.camera, result.setback_m
+        if by_jaws:
+            jaws = placed(find_jaws(planes.picture, camera, table, 0.12), table)
         if not many:
             joints = joint_runs(planes.picture, camera, table, result.joint_m, 0.02 if window > 0.1 else 0.012)
     joints = joint_runs(planes.picture, camera, table, JOINT_PRIOR[0], 0.012)
-    evidence = Evidence(sights, joints)
+    evidence = Evidence(sights, joints, jaws)
     if not sights and not joints:
         return None
     result = fit(camera, table, evidence, setback_m=setback, stretched=abs(camera.aspect - 1) > 0.02)
     cover, beyond = coverage(region, result.camera, table, result.joint_m)
     score = cover - beyond + _agreement(result, evidence)
-    return Found(result, evidence, score, cover, beyond, region, quad, led_by_sights)
+    return Found(result, evidence, score, cover, beyond, region, quad, led_by_sights, by_jaws=by_jaws)
 
 
 def _many(sights: list[Sight]) -> bool:
@@ -126,7 +135,8 @@ def finish(planes: Planes, found: Found, table: Table) -> Found:
             # edges can be taken for others, so many diamonds cannot: what does not lie along the rail they show is left out
             shown = _again(result, table, Evidence(sights, noses), bool(noses), stretched=above)
             joints = [run for run in joints if _follows(shown, run, table)]
-        evidence = Evidence(sights, noses + joints)
+        seen = placed(find_jaws(planes.picture, result.camera, table), table) if found.by_jaws else []
+        evidence = Evidence(sights, noses + joints, seen)
         if not sights and not evidence.edges:
             break
         raised = bool(noses)
