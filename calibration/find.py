@@ -13,22 +13,20 @@ from calibration.camera import Camera, Floats
 from calibration.cloth import Picture, Quad, Region, bed_region, cloth_regions, quads
 from calibration.errors import InputError
 from calibration.evidence import EdgeRun, Evidence
-from calibration.jaws import agree, find_jaws, halves
+from calibration.jaws import find_jaws
 from calibration.model import JOINT_PRIOR, fit
 from calibration.pose import STRETCH_COST, WORST_COST, camera_from_corners, rectangle, stretched_cameras
-from calibration.refine import PINNED, Found, facing, finish, refine
+from calibration.refine import Found, facing, finish, refine
 from calibration.result import Calibration
 from calibration.rows import cameras_from_rows
-from calibration.sights import Planes, Sight, find_sights
+from calibration.sights import Planes, find_sights
 from calibration.size import SURE, length_probabilities
 from calibration.strips import RAIL_TOP_M, rail_length
 from calibration.table import RAILS, SIZES, Table
+from calibration.trust import PROOF, check, pinned, proves, true_sights
 
-PROOF = 12  # sights in their places, on all rails, that prove a table without any cloth
-PROOF_OF_THREE = 13  # and on three: both long rails, nearly whole, and an end
 READINGS = 8  # cameras at most, of the likeliest regions, whose diamonds are looked for
 CLOSE = 0.1  # of the picture: a table that covers less may stand behind the one that is meant
-HALFWAY_M = 0.025  # along its rail that a side pocket may seem to lie from halfway, where no diamonds say it
 SAME = 0.001  # of the picture's longer side: cameras that see the corners so near each other are one reading
 CLEAR_LEAD = 0.2  # of score, with which a reading is not caught up
 LED_LEAD = 0.1  # the same by one whose diamonds were looked for already
@@ -183,28 +181,6 @@ def by_diamonds(planes: Planes, table: Table) -> list[Found]:
         if found:
             return sorted(found, key=lambda f: -f.score)
     return []
-
-
-def true_sights(found: Found) -> list[Sight]:
-    """The sights that lie where the fit has them."""
-    camera = found.fit.camera
-    limit = max(1.5, 0.0012 * max(camera.width, camera.height))
-    order = [x for rail in RAILS for x in found.evidence.sights if x.rail == rail]
-    return [x for x, e in zip(order, found.fit.sight_px, strict=True) if e < limit]
-
-
-def proves(found: Found) -> bool:
-    """Whether the diamonds alone leave no doubt: nothing but a table has that many marks in their places."""
-    good = true_sights(found)
-    rails = {x.rail for x in good}
-    # an end may be hidden, or its rail be seen too flat
-    return len(rails) >= 3 and len(good) >= (PROOF if rails == set(RAILS) else PROOF_OF_THREE)
-
-
-def pinned(found: Found) -> bool:
-    """Whether enough diamonds agree with a table found by its cloth."""
-    good = true_sights(found)
-    return len(good) >= PINNED and len({x.rail for x in good}) >= 3
 
 
 def by_cloth(planes: Planes, table: Table, without: Sequence[Region] = (), *, by_jaws: bool = False) -> list[Found]:
@@ -381,51 +357,6 @@ def _apart(a: Found, b: Found) -> bool:
 def _disjoint(a: Region, b: Region) -> bool:
     both = np.count_nonzero(a.mask & b.mask)
     return bool(both < 0.3 * min(np.count_nonzero(a.mask), np.count_nonzero(b.mask)))
-
-
-def check(found: Found, table: Table) -> None:
-    """Refuses a fit that is not good enough.
-
-    Raises
-    ------
-    InputError
-        With the reason.
-    """
-    camera, result = found.fit.camera, found.fit
-    unit = max(camera.width, camera.height)
-    way_out = "give --corners or another view"
-    rails = len({run.rail for run in found.evidence.edges})
-    limit = max(1.5, 0.0012 * unit)
-    good = true_sights(found)
-    if found.by_diamonds and not proves(found):
-        raise InputError(f"table not determined: {len(good)} diamonds agree, too few without a cloth; {way_out}")
-    if found.cover < 0.75:
-        raise InputError(f"no table found: only {found.cover:.0%} of the bed would be cloth; {way_out}")
-    if found.beyond > 0.3:
-        raise InputError(f"no table found: the cloth's colour goes on where the rails should be; {way_out}")
-    if not pinned(found):
-        # without enough diamonds the cloth and the cushions must say it alone, and so must leave no doubt
-        true = float(np.mean(result.edge_px < limit)) if len(result.edge_px) else 0.0
-        noses = sum(run.kind == "nose" for run in found.evidence.edges)
-        seen = f"{len(good)} diamonds and {rails} cushions agree"
-        if rails < 4 or noses < 3 or true < 0.7:
-            raise InputError(f"table not determined: {seen}, too few to be sure; {way_out}")
-        if result.rms_px > 0.6 * max(1.0, unit / 1280):
-            raise InputError(f"table not determined: {seen}, but to {result.rms_px:.1f} pixels only; {way_out}")
-        if found.cover < 0.92 or found.beyond > 0.1 or abs(camera.aspect - 1) > 0.02:
-            raise InputError(f"table not determined: {seen}, but the cloth does not end with them; {way_out}")
-        if found.by_jaws and not agree(found.jaws, table):
-            raise InputError(f"table not determined: no diamonds, and pockets do not lie as on a table; {way_out}")
-        sides = [abs(off) for side, off in halves(found.jaws, table) if side]
-        if not sides or max(sides) > HALFWAY_M:
-            what = f"{max(sides) * 1e3:.0f} mm from halfway" if sides else "not seen"
-            raise InputError(
-                f"table not determined: {len(good)} diamonds agree, and side pockets are {what} along the rails; {way_out}"
-            )
-    if result.rms_px > 1.5 * max(1.0, unit / 1280):
-        raise InputError(f"table not determined: lines are off by {result.rms_px:.1f} pixels; {way_out}")
-    if not 0.3 < camera.focal / unit < 12:
-        raise InputError(f"table not determined: focal length comes out at {camera.focal:.0f} pixels; {way_out}")
 
 
 __all__ = ["Found", "by_cloth", "by_diamonds", "check", "find_table", "still"]

@@ -6,15 +6,12 @@ from dataclasses import dataclass, field, replace
 
 import cv2
 import numpy as np
-import numpy.typing as npt
 
 from calibration.camera import Camera, Floats
-from calibration.evidence import EdgeRun, Evidence
-from calibration.jaws import TOP_M
-from calibration.strips import RAIL_TOP_M, rail_axes, rail_point
+from calibration.evidence import Evidence
+from calibration.points import Indices, Rows, rows_of
+from calibration.strips import RAIL_TOP_M
 from calibration.table import Table
-
-Indices = npt.NDArray[np.int64]
 
 FOCAL_PRIOR = (1.1, 0.4)  # of the picture's longer side: median, and standard deviation of the logarithm
 TOP_SLACK_M = 0.0035  # standard deviation of the height of rails' tops over tables
@@ -27,9 +24,7 @@ EDGE_SIGMA_M = 0.0015  # how straight and true cushions are set
 SIGHT_SIGMA_M = 0.0015  # how truly sights are set along the rail
 JAW_SIGMA_M = 0.006  # how truly jaws are set along the rail, and seen
 SIGHT_CROSS_M = 0.004  # and across it
-RUN_PLACES = 12  # neighbouring samples of an edge share their error: a run counts as at most so many
 STIFF = np.array([1.0, 3.0])  # of the lens's two terms: the second is for what the first cannot explain
-EDGE, SIGHT, POINT, JAW = range(4)
 ROBUST = 1.5  # standard deviations at which a residual begins to lose its pull
 
 
@@ -57,90 +52,6 @@ class Fit:
     edge_px: Floats
     sight_px: Floats
     covariance: Floats
-
-
-@dataclass(frozen=True, slots=True)
-class _Rows:
-    """All points of all evidence: ``world = base + joint * of_joint + setback * of_setback + top * of_top``."""
-
-    base: Floats
-    of_joint: Floats
-    of_setback: Floats
-    of_top: Floats
-    along: Floats
-    outward: Floats
-    pixels: Floats
-    sigma: Floats  # pixels for points
-    share: Floats  # weight of an edge's sample
-    edge: Indices
-    sight: Indices
-    point: Indices
-    jaw: Indices
-
-
-def _rows(table: Table, evidence: Evidence, start: Camera) -> _Rows:
-    parts: list[tuple[Floats, ...]] = []
-
-    def add(
-        base: Floats, along: Floats, outward: Floats, px: Floats, kind: int, tie: str, sigma: Floats, share: float
-    ) -> None:
-        n = len(base)
-        zero, out = np.zeros((n, 3)), np.broadcast_to(outward, (n, 3))
-        parts.append(
-            (
-                base,
-                out if tie == "joint" else zero,
-                out if tie == "setback" else zero,
-                np.tile([0.0, 0.0, 1.0 if tie in ("joint", "setback") else 0.0], (n, 1)),
-                np.broadcast_to(along, (n, 3)),
-                out,
-                px,
-                sigma,
-                np.full(n, share),
-                np.full(n, float(kind)),
-            )
-        )
-
-    for run in evidence.edges:
-        along, outward = rail_axes(run.rail)
-        height = {"nose": table.nose_height, "bed": 0.0}.get(run.kind, RAIL_TOP_M)
-        thin = _thinned(run)
-        base = np.column_stack([rail_point(table, run.rail, run.s[thin], 0.0), np.full(len(thin), height)])
-        share = np.sqrt(min(1.0, RUN_PLACES / max(len(thin), 1)))
-        add(base, along, outward, run.pixels[thin], EDGE, run.kind, np.ones(len(thin)), share)
-    for rail in ("head", "foot", "left", "right"):
-        some = [x for x in evidence.sights if x.rail == rail]
-        if some:
-            along, outward = rail_axes(rail)
-            s = np.array([x.along_m for x in some])
-            base = np.column_stack([rail_point(table, rail, s, 0.0), np.full(len(s), RAIL_TOP_M)])
-            add(base, along, outward, np.array([x.pixel for x in some]), SIGHT, "setback", np.ones(len(s)), 1.0)
-    for jaw in evidence.jaws:
-        along, outward = rail_axes(jaw.rail)
-        place = rail_point(table, jaw.rail, np.array([jaw.along_m]), sum(TOP_M) / 2)
-        base = np.column_stack([place, [table.nose_height]])
-        add(base, along, outward, jaw.pixel[None], JAW, "", np.ones(1), 1.0)
-    if evidence.corners is not None:
-        w, length = table.width_m, table.length_m
-        level = table.nose_height if evidence.corners_at_nose else RAIL_TOP_M
-        base = np.array([[0, 0, level], [w, 0, level], [w, length, level], [0, length, level]])
-        out = np.array([[-1.0, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]])
-        sigma = np.hypot(1.0, evidence.corner_sigma_m * _pixels_per_metre(start, base))
-        add(base, np.zeros(3), out, evidence.corners, POINT, "" if evidence.corners_at_nose else "joint", sigma, 1.0)
-    if not parts:
-        raise ValueError("nothing to fit a camera to")
-    *columns, kind = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return _Rows(*columns, *(np.flatnonzero(kind == k) for k in (EDGE, SIGHT, POINT, JAW)))
-
-
-def _thinned(run: EdgeRun) -> Indices:
-    return np.unique(np.linspace(0, len(run.s) - 1, min(len(run.s), 36)).round().astype(np.int64))
-
-
-def _pixels_per_metre(camera: Camera, points: Floats) -> Floats:
-    step = np.linalg.norm(camera.project(points + np.array([0.01, 0, 0])) - camera.project(points), axis=1)
-    other = np.linalg.norm(camera.project(points + np.array([0, 0.01, 0])) - camera.project(points), axis=1)
-    return np.asarray(np.nan_to_num(np.sqrt(step * other) / 0.01, nan=1.0), dtype=np.float64)
 
 
 def fit(
@@ -174,7 +85,7 @@ def fit(
     ValueError
         Where there is no evidence.
     """
-    rows = _rows(table, evidence, start)
+    rows = rows_of(table, evidence, start)
     unit = float(max(start.width, start.height))
     state = _State(
         np.log(start.focal),
@@ -339,7 +250,7 @@ class _Seen:
     rim: float
 
 
-def _project(state: _State, rows: _Rows, like: Camera, unit: float) -> _Seen:
+def _project(state: _State, rows: Rows, like: Camera, unit: float) -> _Seen:
     world = rows.base + state.joint * rows.of_joint + state.setback * rows.of_setback + state.top * rows.of_top
     turned = world @ state.rotation.T
     x, y, z = (turned + state.translation).T
@@ -361,7 +272,7 @@ def _project(state: _State, rows: _Rows, like: Camera, unit: float) -> _Seen:
     return _Seen(pixels, spread, factor, r2, turned, (u, v), in_world, np.array([k1, k2]), rim)
 
 
-def _linearise(state: _State, rows: _Rows, like: Camera, tie: _Tie) -> tuple[Floats, Floats]:
+def _linearise(state: _State, rows: Rows, like: Camera, tie: _Tie) -> tuple[Floats, Floats]:
     """Residuals in standard deviations and their Jacobian; directions of lines are held within a step."""
     seen = _project(state, rows, like, tie.unit)
     some: list[Indices] = []
@@ -443,7 +354,7 @@ def _robust_cost(residual: Floats) -> float:
     return float(ROBUST**2 * np.sum(np.sqrt(1 + (seen / ROBUST) ** 2) - 1) + 0.5 * np.sum(prior**2))
 
 
-def _pixel_errors(state: _State, rows: _Rows, like: Camera, unit: float) -> tuple[Floats, Floats]:
+def _pixel_errors(state: _State, rows: Rows, like: Camera, unit: float) -> tuple[Floats, Floats]:
     seen = _project(state, rows, like, unit)
     errors = []
     for some, across in ((rows.edge, True), (rows.sight, False)):
