@@ -15,7 +15,8 @@ import numpy as np
 from tracking.motion import ROLL, SLIDE, fly, places
 from tracking.normal import NotDefinite
 from tracking.observations import Floats
-from tracking.residuals import GAUSSIAN, TAILS, Kink, Path, Problem
+from tracking.path import Kink, Path
+from tracking.residuals import GAUSSIAN, TAILS, Problem
 
 __all__ = ["Fit", "Kink", "Path", "sample", "solve", "stop_time"]
 

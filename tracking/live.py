@@ -1,4 +1,4 @@
-"""Watches observations as they come and hands out each shot when the balls have come to rest; bounded memory."""
+"""Records observations as they come: tracks, stretches of motion, and the shots they turn out to be; bounded memory."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from tracking.looks import Looks
 from tracking.observations import Floats, Observation
 from tracking.pockets import Drop
 from tracking.reconstruct import Reading, reconstruct
-from tracking.shots import RawShot, SeenShot, name_shot
+from tracking.shots import RawShot
 from tracking.strokes import STILL, Verdict, judge, moving_at, next_stroke
 from tracking.suspicion import suspicions
 from tracking.tracker import GONE_S, Tracker
 from tracking.tracks import Status, Track
-from tracking.untangle import untangle
+from tracking.untangle import stitch, untangle
 
 QUIET_S = 0.15  # after the tracker says that all rest
 BEFORE_S = 0.8  # looks kept from before the first motion
@@ -189,7 +189,7 @@ class Recorder:
 
     def _looks(self, tracker: Tracker, begin: float, since: float) -> dict[int, Looks]:
         """What was seen of each ball, pieces of one ball together."""
-        tracker.stitch(since)
+        stitch(tracker.tracks, since, tracker.replaced_s)
         untangle(tracker.tracks, since)
         looks: dict[int, Looks] = {}
         for track in tracker.tracks:
@@ -435,42 +435,3 @@ def _part(looks: Looks, begin_s: float, end_s: float, rest: Floats | None) -> Lo
 
 def _span(track: Track) -> tuple[float, float]:
     return track.born_s, track.seen_s
-
-
-class ShotWatcher:
-    """Live: push observations, get finished shots.
-
-    >>> watcher = ShotWatcher(table)                      # doctest: +SKIP
-    >>> for observation in stream:                        # doctest: +SKIP
-    ...     for seen in watcher.push(observation): judge(seen.shot)
-    """
-
-    def __init__(self, table: Table, *, game_balls: list[int] | None = None) -> None:
-        self.table, self.game_balls = table, game_balls
-        self.recorder = Recorder(table)
-        self.count = 0
-
-    @property
-    def moving(self) -> bool:
-        """Whether a shot may still be going on: a ball moves, or hangs where it may yet drop."""
-        return self.recorder.moving
-
-    def push(self, observation: Observation) -> list[SeenShot]:
-        """Take in one observation; shots that ended with it."""
-        return self._name(self.recorder.push(observation))
-
-    def draft(self) -> None:
-        """Read a long shot as far as it has come, so that its end is read sooner; for when no look waits."""
-        self.recorder.draft()
-
-    def flush(self) -> list[SeenShot]:
-        """The shot that the end of the stream cuts off."""
-        return self._name(self.recorder.flush())
-
-    def _name(self, raws: list[RawShot]) -> list[SeenShot]:
-        out = []
-        for raw in raws:
-            self.count += 1
-            names = self.recorder.identities(self.game_balls)
-            out.append(name_shot(raw, self.count, names.number, names.p, self.table))
-        return out

@@ -7,8 +7,6 @@ paths, contacts, cushions and priors (see ``tracking.joint``).
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +14,7 @@ import numpy.typing as npt
 from tracking.motion import fly
 from tracking.normal import Normal, System
 from tracking.observations import Floats
+from tracking.path import Kink, Path
 
 TAILS = 5.0  # degrees of freedom of the looks' errors
 GAUSSIAN = 1e4
@@ -34,40 +33,6 @@ CUSHION, ALONG = 0.75, 0.9  # of its speed into a cushion, and along it, that a 
 ANY_SPEED, AT_REST = 20.0, 1e-4  # m/s, how fast a ball may be, and one at rest
 
 Ints = npt.NDArray[np.intp]
-KinkKind = Literal["strike", "contact", "rail", "jaw", "free"]
-
-
-@dataclass(slots=True)
-class Kink:
-    """An instant at which the velocities of one or two balls jump.
-
-    ``wall``: axis (0 x, 1 y), place of the ball's centre on it, and the sign of the way back, for ``rail``.
-    ``crowd``: one among several at once, whose push is shared (see ``tracking.packs``): only the place of a contact counts.
-    ``again``: a contact that was two: the ball that was met could not give way, and came back at once.
-    """
-
-    kind: KinkKind
-    t_s: float
-    balls: tuple[int, ...]
-    wall: tuple[int, float, float] | None = None
-    p: float = 1.0
-    sigma_s: float = 0.0
-    crowd: bool = False
-    again: bool = False
-
-
-@dataclass(slots=True)
-class Path:
-    """One ball's looks in a shot, and the arcs between its kinks (as many as kinks, plus the one before the first)."""
-
-    ball: int
-    times: Floats
-    xy: Floats
-    cov: Floats
-    begin_s: float
-    arcs: Floats  # (kinks + 1, 6)
-    resting: bool = True  # whether the first arc is a ball at rest
-    weight: Floats = field(default_factory=lambda: np.zeros(0))
 
 
 class Problem:

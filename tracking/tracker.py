@@ -360,38 +360,6 @@ class Tracker:
         self._next += 1
         self.tracks.append(track)
 
-    def stitch(self, since_s: float) -> None:
-        """Join tracks born since ``since_s`` to lost ones that look the same and could have got there."""
-        fresh = [t for t in self.tracks if t.born_s >= since_s and t.status is not Status.TENTATIVE]
-        for new in sorted(fresh, key=lambda t: t.born_s):
-            best, least = None, 6.0
-            for old in self.tracks:
-                gap = new.born_s - old.seen_s
-                if old.seen_s < self.replaced_s <= new.born_s:
-                    continue  # of another scene
-                if old is new or old.status not in (Status.LOST, Status.GONE) or gap <= 0:
-                    continue
-                way = float(np.hypot(*(new.looks[0][1:3] - old.mean[:2]))) if new.looks else np.inf
-                if way > associate.FAST * min(gap, 0.5):
-                    continue
-                differs = 2 * float(old.evidence.max() + new.evidence.max() - (old.evidence + new.evidence).max())
-                cost = differs + 2.0 * way
-                if cost < least:
-                    best, least = old, cost
-            if best is not None:
-                best.looks += new.looks
-                best.evidence = best.evidence + new.evidence
-                best.seen_as += new.seen_as
-                best.looked += new.looked
-                best.mean, best.cov, best.status, best.seen_s = new.mean, new.cov, new.status, new.seen_s
-                best.rest, best.rest_looks, best.misses, best.hits = (
-                    new.rest,
-                    new.rest_looks,
-                    new.misses,
-                    best.hits + new.hits,
-                )
-                self.tracks.remove(new)
-
     def _age(self, seen: Observation) -> None:
         t_s = seen.t_s
         kept = []

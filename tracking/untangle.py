@@ -1,4 +1,4 @@
-"""Undoes a swap of two balls at a meeting: where what was seen behind it fits crosswise, each goes on as the other did."""
+"""Mends tracks behind their backs: two balls that changed places at a meeting are changed back, pieces of one ball are joined."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tracking.associate import FAST
 from tracking.observations import Floats
 from tracking.tracks import Status, Track
 
@@ -97,3 +98,37 @@ def exchange(a: Track, b: Track, when_s: float) -> None:
         track.evidence = track.evidence - gone + come
         for name, value in other[2].items():
             setattr(track, name, value)
+
+
+def stitch(tracks: list[Track], since_s: float, replaced_s: float) -> None:
+    """Join tracks born since ``since_s`` to lost ones that look the same and could have got there; none over ``replaced_s``, when the
+    whole scene changed."""
+    fresh = [t for t in tracks if t.born_s >= since_s and t.status is not Status.TENTATIVE]
+    for new in sorted(fresh, key=lambda t: t.born_s):
+        best, least = None, 6.0
+        for old in tracks:
+            gap = new.born_s - old.seen_s
+            if old.seen_s < replaced_s <= new.born_s:
+                continue  # of another scene
+            if old is new or old.status not in (Status.LOST, Status.GONE) or gap <= 0:
+                continue
+            way = float(np.hypot(*(new.looks[0][1:3] - old.mean[:2]))) if new.looks else np.inf
+            if way > FAST * min(gap, 0.5):
+                continue
+            differs = 2 * float(old.evidence.max() + new.evidence.max() - (old.evidence + new.evidence).max())
+            cost = differs + 2.0 * way
+            if cost < least:
+                best, least = old, cost
+        if best is not None:
+            best.looks += new.looks
+            best.evidence = best.evidence + new.evidence
+            best.seen_as += new.seen_as
+            best.looked += new.looked
+            best.mean, best.cov, best.status, best.seen_s = new.mean, new.cov, new.status, new.seen_s
+            best.rest, best.rest_looks, best.misses, best.hits = (
+                new.rest,
+                new.rest_looks,
+                new.misses,
+                best.hits + new.hits,
+            )
+            tracks.remove(new)

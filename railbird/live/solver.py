@@ -21,10 +21,10 @@ from typing import Any
 
 from calibration.table import Table
 from tracking.events import Point
-from tracking.live import ShotWatcher
 from tracking.observations import Observation
 from tracking.shots import SeenShot
 from tracking.tracks import Status
+from tracking.watcher import ShotWatcher
 
 log = logging.getLogger("railbird.live")
 WAITING = 2000  # looks, about a minute of motion: what comes on top makes the camera wait

@@ -6,8 +6,8 @@ import pytest
 from calibration.table import Table
 from tracking.analyse import analyse
 from tracking.events import Contact, Pocketed, RailHit, Strike
-from tracking.live import ShotWatcher
 from tracking.observations import Observation
+from tracking.watcher import ShotWatcher
 
 TABLE = Table()
 

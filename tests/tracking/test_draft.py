@@ -10,8 +10,8 @@ import pytest
 from tracking.draft import Draft
 from tracking.events import Contact, Pocketed, Shot, Strike
 from tracking.joint import Fit, Kink, Path
-from tracking.live import ShotWatcher
 from tracking.looks import Looks
+from tracking.watcher import ShotWatcher
 
 sys.path.insert(0, str(File(__file__).parent))
 

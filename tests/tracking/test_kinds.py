@@ -10,8 +10,8 @@ import pytest
 from tests.tracking.staged import TABLE, film, look, travelled
 from tracking.analyse import Analysis, analyse
 from tracking.events import Contact, OffTable, Pocketed, Strike
-from tracking.live import ShotWatcher
 from tracking.observations import Observation
+from tracking.watcher import ShotWatcher
 
 OTHERS = {11: (0.95, 0.4), 12: (0.3, 2.2)}
 

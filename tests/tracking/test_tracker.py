@@ -10,6 +10,7 @@ from tracking import associate, kalman
 from tracking.observations import Observation
 from tracking.tracker import Tracker
 from tracking.tracks import Status
+from tracking.untangle import stitch
 
 TABLE = Table()
 
@@ -147,7 +148,7 @@ def test_a_ball_that_is_missed_has_not_flown_to_a_mark() -> None:
     for k in range(34, 40):
         step = look(k * 0.04, [(0.6, 1.74 - 0.01 * k), other, chalk], [0, 5, 1])
         tracker.step(Observation(step.t_s, step.xy, step.cov, np.array([0.9, 0.9, 0.3]), step.evidence))
-    tracker.stitch(1.0)
+    stitch(tracker.tracks, 1.0, tracker.replaced_s)
     struck = next(t for t in tracker.tracks if t.evidence.argmax() == 0)
     assert struck.looks[0][1:3] == pytest.approx(cue)
     assert struck.looks[-1][1] == pytest.approx(0.6)

@@ -22,9 +22,9 @@ from railbird.live.seen import CameraState
 from railbird.live.solver import Solver, Worked
 from tests.railbird.live.drawn import TABLE, TWO_SHOTS, Drawn, Ears, run, shots_at
 from tests.railbird.live.rig import club
-from tracking.live import ShotWatcher
 from tracking.observations import Observation
 from tracking.shots import SeenShot
+from tracking.watcher import ShotWatcher
 from vision.video import Frame
 
 

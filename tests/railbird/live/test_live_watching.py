@@ -18,8 +18,8 @@ from railbird.live.seen import CameraState
 from railbird.live.solver import Solver
 from tests.railbird.live.drawn import ONE_SHOT, STILL, TABLE, TWO_SHOTS, Drawn, Ears, overhead, run
 from tests.railbird.live.rig import club
-from tracking.live import ShotWatcher
 from tracking.observations import Observation
+from tracking.watcher import ShotWatcher
 from vision.detections import Detections
 from vision.video import Frame
 
