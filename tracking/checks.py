@@ -34,10 +34,20 @@ def weigh(fit: Fit) -> None:
         kink.p *= max(doubt, CLEAR_PUSH if strength > 8 else 0.0)
 
 
+def uncaused(fit: Fit, kink: Kink) -> bool:
+    """Whether all balls of a kink lay at rest before it, so that nothing can have brought it about."""
+    return all(fit.paths[b].resting and fit.kinks[fit.kinks_of(b)[0]] is kink for b in kink.balls)
+
+
 def needless(fit: Fit, frame_s: float) -> set[int]:
     """Kinks that push nothing: without them the arcs are as good."""
     out = set()
+    struck_s = {k.balls[0]: k.t_s for k in fit.kinks if k.kind == "strike"}
     for i, kink in enumerate(fit.kinks):
+        early = any(kink.t_s < struck_s.get(b, -np.inf) for b in kink.balls)
+        if kink.kind == "contact" and early and uncaused(fit, kink):
+            out.add(i)  # of two balls at rest, before one of them is struck
+            continue
         if kink.kind == "strike" or (kink.crowd and (kink.kind == "contact" or fit.kinks_of(kink.balls[0])[0] == i)):
             continue
         least = max(2.0 * float(fit.push_sigma[i]), 0.006)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from tracking.amend import Sketch, Trial, ending, outcome, pushed
+from tracking.checks import uncaused
 from tracking.joint import Fit, Kink
 from tracking.observations import Floats
 
@@ -29,7 +30,7 @@ def relays(fit: Fit, frame_s: float, places: Callable[[int, Floats], Floats], ra
     for i, one in enumerate(contacts):
         for two in contacts[i + 1 :]:
             shared = set(one.balls) & set(two.balls)
-            if two.t_s - one.t_s > (EARLY if _uncaused(fit, one) else WITHIN) * frame_s or len(shared) != 1:
+            if two.t_s - one.t_s > (EARLY if uncaused(fit, one) else WITHIN) * frame_s or len(shared) != 1:
                 continue
             m = shared.pop()
             ends = [next(b for b in k.balls if b != m) for k in (one, two)]
@@ -54,17 +55,12 @@ def approaches(fit: Fit, frame_s: float, radius: float) -> list[Trial]:
             near = -EARLY * frame_s < kink.t_s - strike.t_s < NEAR_BY * frame_s
             if kink.kind not in ("contact", "free") or kink.crowd or m in kink.balls or not near:
                 continue
-            if not _uncaused(fit, kink):
+            if not uncaused(fit, kink):
                 continue
             for b in kink.balls:
                 instead = (kink,) if kink.kind == "free" else ()
                 out.append(Trial(_contact(m, b, kink.t_s), replaced=(strike, kink), change=_approach(strike, kink, b, radius), instead=instead, name=f"approach{m}-{b}"))  # fmt: skip
     return out
-
-
-def _uncaused(fit: Fit, kink: Kink) -> bool:
-    """Whether all balls of a kink lay at rest before it, so that nothing can have brought it about."""
-    return all(fit.paths[b].resting and fit.kinks[fit.kinks_of(b)[0]] is kink for b in kink.balls)
 
 
 def _contact(a: int, b: int, t_s: float) -> Kink:

@@ -30,6 +30,7 @@ STILL = 0.06  # m/s, a ball slower than this lies
 AGAIN_S = 0.25  # after a stroke before the next may come
 STRUCK = 0.2  # m/s, the least push that is a second stroke
 APART_M = 0.02  # from every other ball, metres, where no contact can have sent the cue ball off
+PASSED = (0.12, 0.3)  # metres between centres and m/s with which another ball goes by
 ROLLING = 0.04  # m/s above which a ball surely moved when the next stroke came
 WENT_M = 0.006  # metres it must have gone on after that
 
@@ -148,13 +149,25 @@ def next_stroke(reading: Reading, cue: int, after_s: float, table: Table) -> flo
         lay = before < STILL
         if not lay and (kink.kind != "free" or after < before + 2 * STRUCK):
             continue
-        if _nearest(reading, cue, kink.t_s, at[0]) < table.ball_m + APART_M:
+        if _nearest(reading, cue, kink.t_s, at[0]) < table.ball_m + APART_M or _passed(reading, cue, kink.t_s, at[0]):
             continue
         walls = min(at[0][0], table.width_m - at[0][0], at[0][1], table.length_m - at[0][1]) - table.ball_radius
         if not lay and walls < APART_M:
             continue
         return kink.t_s
     return None
+
+
+def _passed(reading: Reading, ball: int, t_s: float, at: Floats) -> bool:
+    """Whether another ball went by so close and so fast that the two met, however it is read: nobody strikes a ball just then."""
+    for b, path in reading.fit.paths.items():
+        drop = reading.drops.get(b)
+        if b == ball or not len(path.times) or (drop is not None and drop.t_s < t_s):
+            continue
+        place, v = sample(reading.fit, b, np.array([t_s]))
+        if math.dist(place[0], at) < PASSED[0] and float(np.hypot(*v[0])) > PASSED[1]:
+            return True
+    return False
 
 
 def _nearest(reading: Reading, ball: int, t_s: float, at: Floats) -> float:

@@ -239,6 +239,7 @@ def main() -> None:
     for eye, tally in tallies.items():
         print(eye, json.dumps(report(tally)))
         if args.plots:
+            args.plots.mkdir(parents=True, exist_ok=True)
             plot(tally, f"{eye}, {args.shots} shots, {args.breaks} breaks", args.plots / f"calibration-{eye}.png")
 
 
