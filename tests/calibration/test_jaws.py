@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from calibration.camera import Camera
-from calibration.errors import InputError
 from calibration.find import find_table
 from calibration.jaws import agree, find_jaws, halves
 from calibration.table import Table
@@ -55,11 +54,6 @@ def test_a_cushion_without_pockets_has_no_jaws() -> None:
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_a_table_without_diamonds_is_found_or_refused_but_not_wrong(view: str) -> None:
-    picture = paint(VIEWS[view], TABLE, BARE)
-    try:
-        found = find_table([picture], length_m=2.54)
-    except InputError as reason:
-        assert "table" in str(reason)
-        return
-    assert np.median(error_mm(found.camera, VIEWS[view], TABLE)) < 8
+def test_a_table_without_diamonds_is_found(view: str) -> None:
+    found = find_table([paint(VIEWS[view], TABLE, BARE)], length_m=2.54)
+    assert np.median(error_mm(found.camera, VIEWS[view], TABLE)) < 4
