@@ -24,7 +24,7 @@ LAST_S = 0.3  # before a ball lies still
 SHORT_M = 0.03  # metres that no rolling ball covers in that time: half of that on the slowest cloth
 BRUSHED_M = (0.004, 0.35)  # metres a ball moves that a sleeve or a hand brushes; farther, it is being placed
 BRUSHED_MOST = 2  # balls; more are being arranged
-BREAKS = 2.0  # m/s with which a ball that is struck opens a pack
+BREAKS = 2.0  # m/s with which a ball that is struck opens a pack, and that no hand gives a ball that it puts somewhere
 WRONG_BALL = 0.5  # m/s above which an object ball that starts was struck, not brushed
 STILL = 0.06  # m/s, a ball slower than this lies
 AGAIN_S = 0.25  # after a stroke before the next may come
@@ -61,12 +61,17 @@ def judge(
     strike = next((k for k, kink in enumerate(fit.kinks) if kink.kind == "strike"), None)
     if strike is None:
         seen = from_start and _farthest(reading) > LEAST_WAY and len(fit.kinks) + len(reading.drops) > 0
+        seen |= cue_sure and cue in rested and cue in reading.movers and _fastest(reading, cue) > BREAKS
         return Verdict("shot", None, begin_s) if seen else Verdict(_by_hand(reading, cue, rested))
     opener = fit.kinks[strike].balls[0]
     opened = any(k.crowd and k.kind == "contact" and opener in k.balls for k in fit.kinks)
     if opened and fit.push[strike] > BREAKS:  # no hand throws a ball at a pack so fast
         return Verdict("shot", opener, fit.kinks[strike].t_s)
     hits = sum(k.kind in ("contact", "rail") for k in fit.kinks)
+    if (
+        cue_sure and opener == cue and opener in rested and _fastest(reading, opener) > BREAKS and hits > 1
+    ):  # whatever its first look says
+        return Verdict("shot", opener, fit.kinks[strike].t_s)
     if fit.push[strike] < LEAST_SPEED or _farthest(reading) < LEAST_WAY or (hits == 0 and carried(reading, opener)):
         return Verdict(_by_hand(reading, cue, rested))
     # an object ball that starts while the cue ball lies still: brushed, placed, or struck by mistake
@@ -104,6 +109,12 @@ def stops_short(reading: Reading, ball: int) -> bool:
     stop_s = looks.times[moving[-1]]
     last = (looks.times > stop_s - LAST_S) & (looks.times <= stop_s)
     return bool(last.sum() >= 3 and away[last].max() > SHORT_M)
+
+
+def _fastest(reading: Reading, ball: int | None) -> float:
+    """The highest speed of a ball in the reading, metres a second."""
+    path = None if ball is None else reading.fit.paths.get(ball)
+    return 0.0 if path is None else float(np.hypot(*path.arcs[:, 2:4].T).max())
 
 
 def _farthest(reading: Reading) -> float:
