@@ -228,6 +228,32 @@ def test_the_film_can_be_searched_and_its_ruler_is_not_covered(visit: Any, folde
     assert page.faults == []
 
 
+def test_the_check_page_by_keyboard_alone(visit: Any, folder: Path) -> None:
+    page = visit(folder / "check" / "check.html")
+    until(page, "document.getElementById('film').readyState >= 1")
+    reached: list[str] = []
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        name = page.evaluate(
+            "(() => { const e = document.activeElement; return e.dataset.do || e.dataset.if || e.id || e.tagName; })()"
+        )
+        reached.append(name)
+        if name == "forward":
+            page.keyboard.press("Enter")
+            until(page, "document.getElementById('film').currentTime > 0.02")
+        if name == "film-at":
+            page.keyboard.press("End")
+            until(page, "document.getElementById('film').currentTime > 1")
+        if name == "1":
+            page.keyboard.press("Space")
+            break
+    assert [name for name in reached if name in ("back", "play", "forward")] == ["back", "play", "forward"]
+    assert reached[-1] == "1", "the second what-if is reached"
+    assert page.locator('[data-outcome="1"]').is_visible()
+    assert not page.locator('[data-outcome="0"]').is_visible()
+    assert page.faults == []
+
+
 def test_the_diagram_can_be_read_on_a_phone(visit: Any, folder: Path) -> None:
     """Its texts are at least 9 pixels high at 360; a screen reader meets one diagram, not two."""
     page = visit(folder / "hu" / "check.html", PHONE)
