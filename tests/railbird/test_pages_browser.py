@@ -59,6 +59,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for language in ("hu", "et"):
         report.write(match, made / language, language=language)
         check_match(match, clip, at=8.3, out=made / language, language=language)
+    check_match(match, clip, at=1.6, question="first-contact", out=made / "sure", language="hu")
     report.write(ruled(0.0012, players=("Wolfeschlegelsteinhausenbergerdorff-Maximilian", "Ő")), made / "long")
     return made
 
@@ -116,11 +117,14 @@ def test_fits_is_clean_and_is_accessible(
     assert page.faults == []
 
 
-@pytest.mark.parametrize("language", ["hu", "et", "long"])
+@pytest.mark.parametrize("language", ["hu", "et", "long", "sure"])
 def test_other_languages_and_long_names_fit_the_phone(visit: Any, folder: Path, language: str) -> None:
-    for name in ("report.html",) if language == "long" else ("report.html", "check.html"):
+    pages = {"long": ("report.html",), "sure": ("check.html",)}
+    for name in pages.get(language, ("report.html", "check.html")):
         page = visit(folder / language / name, PHONE)
         page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+        if language == "sure":
+            assert "több mint 99%" in page.locator(".certainty").inner_text(), "the longest that stands there"
         assert wide(page) <= 360, name
         cut = page.evaluate(CUT)
         assert cut == [], f"{name}: these are cut off at their edge"
