@@ -164,7 +164,6 @@ def turned(observation: Observation, width: float, length: float) -> Observation
     return replace(
         observation,
         xy=np.array([width, length]) - observation.xy,
-        streak=None if observation.streak is None else -observation.streak,
         hidden=observation.hidden[::-1, ::-1],
     )
 

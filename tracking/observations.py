@@ -22,7 +22,6 @@ class Observation:
     cov : (n, 2, 2) covariance of ``xy``, square metres.
     score : (n,) probability that this is a ball at all.
     evidence : (n, 16) log-likelihood of the crop under each ball number, nats, up to a constant per row.
-    streak : (n, 2) motion during the exposure as read from the blur, metres, sign unknown; NaN where not read.
     hidden : (rows, cols) True where somebody or something hides that cell of the table; rows along y, cols along x,
         cells of equal size over the playing surface. Empty array: nothing is hidden.
     exposure_s : the shutter's open time, seconds (0 where unknown).
@@ -33,7 +32,6 @@ class Observation:
     cov: Floats
     score: Floats
     evidence: Floats
-    streak: Floats | None = None
     hidden: Bools = field(default_factory=lambda: np.zeros((0, 0), dtype=np.bool_))
     exposure_s: float = 0.0
 
