@@ -27,6 +27,8 @@ ALIKE = 0.75  # correlation from which on a profile is the same edge
 FADED = 0.35  # of an edge's contrast, in the light that there is: what has less is no edge, however alike
 HELD_S = 0.3  # a change must last so long: a hand that sweeps by is none
 LOST_S = 0.08  # the same where most edges are gone: not much goes by that hides them all
+FEW = 0.5  # of the edges: where no more are left, the large areas must say that it is the same view
+OTHER_SCENE = 0.6  # correlation of brightness over the picture below which they do not
 FULL_S = 0.15  # between comparisons while nothing seems to change
 GLANCE = (-6, -2, 2, 6)  # pixels from an edge at which a glance looks
 STIRRED = 2.5  # times the usual change from frame to frame that makes a glance a comparison
@@ -154,6 +156,8 @@ class Watch:
                 return state
         elif self._since or self._count % 2 == 1 or self._baseline is None:
             state = self._light(image, flat)
+        if 0.25 <= share < FEW and self._same_scene(image, flat)[0] < OTHER_SCENE:
+            state = State.CUT  # some edges happen to lie alike in another view; it is no light that changed
         self.shift_px = self._movement(lags, alike) if share >= 0.25 else self.shift_px
         if share >= 0.25 and self.shift_px > self._tolerance:
             same, _ = self._same_scene(image, flat)

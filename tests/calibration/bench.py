@@ -307,7 +307,11 @@ def cuts(args: argparse.Namespace) -> None:
             held = 0
             wrong, noticed = 0, None
             for k, frame in enumerate(after):
-                if watch.check(frame, (len(frames) + k) / 25) not in ("ok", "light"):
+                state = watch.check(frame, (len(frames) + k) / 25)
+                if state == "light":
+                    wrong = len(after)  # the new view would be taken for the old one from here on
+                    break
+                if state != "ok":
                     noticed = k
                     break
                 held += 1
