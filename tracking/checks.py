@@ -39,6 +39,14 @@ def uncaused(fit: Fit, kink: Kink) -> bool:
     return all(fit.paths[b].resting and fit.kinks[fit.kinks_of(b)[0]] is kink for b in kink.balls)
 
 
+def unnamed(fit: Fit) -> bool:
+    """Take back the name of cushions that a ball at rest met before anything had set it going; whether there were any."""
+    found = [k for k in fit.kinks if k.kind == "rail" and not k.crowd and uncaused(fit, k)]
+    for kink in found:
+        kink.kind, kink.wall = "free", None
+    return bool(found)
+
+
 def needless(fit: Fit, frame_s: float) -> set[int]:
     """Kinks that push nothing: without them the arcs are as good."""
     out = set()

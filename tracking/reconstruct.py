@@ -10,7 +10,7 @@ import numpy as np
 from calibration.table import Table
 from tracking import motion, noise, packs, pockets
 from tracking.amend import Amender, Sketch, Trial
-from tracking.checks import meetings, needless, overlooked, weigh
+from tracking.checks import meetings, needless, overlooked, unnamed, weigh
 from tracking.draft import Draft
 from tracking.impacts import TOUCHING, Explainer
 from tracking.joint import Fit, Kink, Path, sample, solve, stop_time
@@ -219,6 +219,8 @@ def _amended(
     ends = {b: t.end_s for b, t in trails.items() if np.isfinite(t.end_s)}
     for _ in range(4):
         loose = (fit.slide, fit.roll, 0.3, 0.02)
+        if unnamed(fit):
+            fit = amender.settle(Sketch.of(fit), loose)
         idle = needless(fit, frame_s)
         met, merged = meetings(fit, table, frame_s, trails)
         if idle or met:
