@@ -9,6 +9,8 @@ from tracking.joint import Fit, Kink, sample
 from tracking.trails import Trail
 
 CLEAR_PUSH = 0.7  # arcs that fit badly take no more than this off an impact whose push is beyond doubt
+ASTRAY = 50.0  # squared Mahalanobis distance / 2 of a place of rest at which no ball lay
+DISBELIEVED = 0.3
 GUESS = 0.7  # probability of an event that only the geometry of the arcs asks for
 
 
@@ -32,6 +34,10 @@ def weigh(fit: Fit) -> None:
             worst = max(fit.misfit.get((b, j), 1.0), fit.misfit.get((b, j + 1), 1.0))
             doubt *= (0.9 if worst > 4 else 1.0) * (0.8 if worst > 12 else 1.0)
         kink.p *= max(doubt, CLEAR_PUSH if strength > 8 else 0.0)
+        # sent off from where it never lay: something else bent the other's path (a ball that jumped over it is seen astray)
+        rests = [b for b in kink.balls if fit.paths[b].resting and fit.kinks[fit.kinks_of(b)[0]] is kink]
+        if any(fit.misfit.get((b, 0), 0.0) > ASTRAY for b in rests):
+            kink.p = min(kink.p, DISBELIEVED)
 
 
 def uncaused(fit: Fit, kink: Kink) -> bool:
