@@ -20,6 +20,7 @@ from tracking.observations import Floats
 Ints = npt.NDArray[np.intp]
 FEW = 60  # unknowns under which an order is not worth looking for
 FAINT = 1e-13  # of the diagonal, added where rounding has taken a matrix's definiteness
+VAGUE = 1.0  # s², (m/s)²: so little is known that it may be said in a result, and no order follows from it
 LOUD = 1e-5  # of the diagonal: what needs more has no covariance to speak of
 
 
@@ -122,7 +123,7 @@ class System:
         return out
 
     def covariance(self, index: Ints) -> Floats:
-        """(size, n) columns ``index`` (n,) of the inverse; infinite where there is none."""
+        """(size, n) columns ``index`` (n,) of the inverse; where there is none, variances of ``VAGUE`` and nothing shared."""
         unit = np.zeros((self._layout.size, len(index)))
         unit[self._layout.place[index], np.arange(len(index))] = 1.0
         damp = 0.0
@@ -133,7 +134,9 @@ class System:
             except NotDefinite:
                 damp = max(10 * damp, FAINT)
                 if damp > LOUD:
-                    return np.full(unit.shape, np.inf)
+                    vague = np.zeros_like(unit)
+                    vague[index, np.arange(len(index))] = VAGUE
+                    return vague
         out = np.empty_like(unit)
         out[self._layout.order] = inner
         out[self._layout.inner :] = outer
