@@ -6,7 +6,7 @@ made from all looks as ever; it only begins where the draft left off instead of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,16 +15,28 @@ from tracking.joint import Fit, Kink
 from tracking.looks import Looks
 from tracking.observations import Floats
 
+Row = tuple[str, tuple[int, ...], float]  # an impact told briefly: kind, tracks, time in seconds
 LOOSE_S = 0.12  # of a draft's end is left open: what happened then was only half seen
+
+
+def row_of(kink: Kink) -> Row:
+    return kink.kind, kink.balls, kink.t_s
+
+
+def among(kink: Kink, rows: Iterable[Row], within_s: float) -> bool:
+    """Whether an impact, give or take some time, is one of these."""
+    return any(k == kink.kind and b == kink.balls and abs(t - kink.t_s) < within_s for k, b, t in rows)
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A fit of the looks (by track, unwidened) up to ``until_s``, and the impacts that were tried on it in vain."""
+    """A fit of the looks (by track, unwidened) up to ``until_s``, the impacts that were tried on it in vain, and those
+    that it seemed to do as well without, and did not."""
 
     looks: Mapping[int, Looks]
     fit: Fit
-    refused: tuple[tuple[str, tuple[int, ...], float], ...]
+    refused: tuple[Row, ...]
+    needed: tuple[Row, ...]
     until_s: float
 
     @property

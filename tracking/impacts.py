@@ -208,9 +208,11 @@ class Explainer:
 
     def _best(self, jump: Jump) -> list[Kink]:
         options: list[tuple[float, list[Kink]]] = []
+        t = np.linspace(jump.lo_s, jump.hi_s, 25)
+        seen, onward = self._ways(jump, t)
         for other in self.trails:
             if other != jump.ball:
-                cost, kinks = self._pair(jump, other)
+                cost, kinks = self._pair(jump, other, t, seen, onward)
                 options.append((cost, kinks))
         cost, rail_kink = self._rail(jump)
         if rail_kink is not None:
@@ -231,37 +233,37 @@ class Explainer:
             return [Kink("free", jump.t_s, (jump.ball,))]
         return []
 
-    def _pair(self, jump: Jump, other: int) -> tuple[float, list[Kink]]:
-        """Cost and kinks of a contact with ``other``, with a cushion right after it if that turns the push the way it went."""
+    def _ways(self, jump: Jump, t: Floats) -> tuple[Floats, Floats]:
+        """Where the ball of a kink was about it, as seen and with its approach carried on, (n, 2) each at times (n,)."""
+        trail = self.trails[jump.ball]
+        seen = trail.at(t)
+        if not jump.departs or self._moved(jump):
+            return seen, along(jump.left, t)
+        return np.where((t < jump.t_s)[:, None], trail.rest, seen), np.tile(trail.rest, (len(t), 1))
+
+    def _pair(self, jump: Jump, other: int, t: Floats, mine: Floats, mine_on: Floats) -> tuple[float, list[Kink]]:
+        """Cost and kinks of a contact with ``other``, with a cushion right after it if that turns the push the way it went;
+        the other three as `_ways` takes and gives them."""
         them = self.trails[other]
-        t = np.linspace(jump.lo_s, jump.hi_s, 25)
-        mine = self.trails[jump.ball].at(t)
-        if jump.departs and not self._moved(jump):
-            mine = np.where((t < jump.t_s)[:, None], self.trails[jump.ball].rest, mine)
-        line = mine - them.at(t)
+        theirs_seen = them.at(t)
+        line = mine - theirs_seen
         # the approach, carried on through the kink: where it brings the centres a diameter apart is the contact
         answering = [j for j in self.reactions[other] if abs(j.t_s - jump.t_s) < 1.6 * self.frame]
-        mine_on = (
-            np.tile(self.trails[jump.ball].rest, (len(t), 1))
-            if jump.departs and not self._moved(jump)
-            else along(jump.left, t)
-        )
         if answering:
             first = min(answering, key=lambda j: j.t_s)
             theirs_on = (
                 np.tile(them.rest, (len(t), 1)) if first.departs and first is them.jumps[0] else along(first.left, t)
             )
         else:
-            theirs_on = them.at(t)
+            theirs_on = theirs_seen
         onward = mine_on - theirs_on
-        offs = [
-            np.abs(np.hypot(*k.T) - 2 * self.table.ball_radius) + 0.3 * np.abs(t - jump.t_s) for k in (line, onward)
-        ]
-        if offs[1].min() < offs[0].min() + 0.002:
-            line = onward
+        early = 0.3 * np.abs(t - jump.t_s)
         length = np.hypot(line[:, 0], line[:, 1])
-        off = np.abs(length - 2 * self.table.ball_radius)
-        k = int(np.argmin(off + 0.3 * np.abs(t - jump.t_s)))
+        length_on = np.hypot(onward[:, 0], onward[:, 1])
+        off, off_on = np.abs(length - self.table.ball_m), np.abs(length_on - self.table.ball_m)
+        if (off_on + early).min() < (off + early).min() + 0.002:
+            line, length, off = onward, length_on, off_on
+        k = int((off + early).argmin())
         speed = max(float(np.hypot(*jump.before)), float(np.hypot(*(jump.before + jump.jump))))
         place = float(np.hypot(PLACE, BLIND * self.frame * speed))
         if off[k] > 0.03 + place or t[k] > them.end_s + 2 * self.frame:

@@ -36,6 +36,8 @@ PHANTOM_LOOKS = 8  # a ball that came up from nowhere must be seen so often
 MOST_TRACKS = 48  # dead and alive, that are kept live
 KNOWN_LOOKS = 1.0  # independent looks from which a dead track says something of its number
 DRAFT_S = 3.0  # after its first motion a shot with many balls is read for a first time
+DRAFT_AGAIN_S = 1.2  # and again so long after, from where it was left
+DRAFT_LEFT_S = 0.8  # that balls must go on to roll: what is read in advance takes time, and the end is not to wait for it
 MANY = 7  # balls that move, from which that is worth it
 STIRRED_M = 0.02  # metres a ball was seen to move, for it to count among them
 CUE_SURE = 4.0  # nats by which the track of the cue ball must look like it
@@ -92,7 +94,7 @@ class Recorder:
         self._named: tuple[tuple[tuple[int, int, int], ...], Identities] = ((), Identities({}, {}, np.zeros((0, 16))))
         self._seen_again_s = -np.inf
         self._draft: Draft | None = None
-        self._drafted = False
+        self._drafted_s = -np.inf
 
     @property
     def moving(self) -> bool:
@@ -147,7 +149,7 @@ class Recorder:
         self._rests = {tr.id: tr.rest.copy() for tr in self.tracker.tracks if tr.rest_looks >= 3}
         self._quiet_since = None
         self._gap = False
-        self._draft, self._drafted = None, False
+        self._draft, self._drafted_s = None, -np.inf
         self._blind = self._begin - self._seen_again_s < 0.25
 
     def _trim(self, before_s: float) -> None:
@@ -203,19 +205,27 @@ class Recorder:
         return max(since, self.tracker.replaced_s) if self.tracker.replaced_s < begin else since
 
     def draft(self) -> None:
-        """Read a long shot with many balls as far as it has come, once, so that its end is read sooner. For when there is time."""
+        """Read a long shot with many balls as far as it has come, so that its end is read sooner. For when there is time."""
         begin, now = self._begin, self.tracker.time_s
-        if begin is None or self._drafted or now - begin < DRAFT_S or self._blind or self._gap:
+        if begin is None or now - begin < DRAFT_S or self._blind or self._gap:
             return
-        self._drafted = True
+        if now - self._drafted_s < DRAFT_AGAIN_S or self._left_s() < DRAFT_LEFT_S:
+            return
+        self._drafted_s = now
         looks = self._looks(copy.deepcopy(self.tracker), begin, self._since(begin))
         if sum(float(np.ptp(k.xy, axis=0).max()) > STIRRED_M for k in looks.values()) < MANY:
             return
+        former = self._draft if self._draft is not None and self._draft.holds(looks) else None
         reading = reconstruct(
             looks, self.table, begin_s=begin, end_s=now, exposure_s=self._exposure, prior=self.prior, cue=self._cue()[0],
-            from_start=False,
+            from_start=False, draft=former,
         )  # fmt: skip
-        self._draft = Draft(looks, reading.fit, reading.refused, now)
+        self._draft = Draft(looks, reading.fit, reading.refused, reading.needed, now)
+
+    def _left_s(self) -> float:
+        """Seconds that the fastest ball would roll on, did it meet nothing."""
+        speeds = [float(np.hypot(*t.mean[2:4])) for t in self.tracker.tracks if t.status is Status.MOVING]
+        return max(speeds, default=0.0) / self.prior[1]
 
     def _phantom(self, track: Track, begin: float, first_s: float) -> bool:
         """A knuckle taken for a ball: it came up in mid-table, was never at rest, and went after a moment, into no pocket."""

@@ -11,7 +11,7 @@ from calibration.table import Table
 from tracking import motion, noise, packs, pockets
 from tracking.amend import Amender, Sketch, Trial
 from tracking.checks import meetings, needless, overlooked, unnamed, weigh
-from tracking.draft import Draft
+from tracking.draft import Draft, Row, among, row_of
 from tracking.impacts import TOUCHING, Explainer
 from tracking.joint import Fit, Kink, Path, sample, solve, stop_time
 from tracking.kinks import cut, resting_piece, shifted
@@ -44,7 +44,8 @@ class Reading:
     end_s: float
     frame_s: float
     looks: dict[int, Looks] = field(default_factory=dict)
-    refused: tuple[tuple[str, tuple[int, ...], float], ...] = ()
+    refused: tuple[Row, ...] = ()
+    needed: tuple[Row, ...] = ()
 
 
 def reconstruct(
@@ -137,7 +138,7 @@ def reconstruct(
             kept[b] = (looks[b].times[~before], looks[b].xy[~before], looks[b].cov[~before])
     movers = [b for b in kept if trails[b].moves() or np.isfinite(trails[b].end_s) or any(b in k.balls for k in kinks)]
     fit = _fit(looks, movers, kept, trails, starts, kinks, table, exposure_s, prior, frame, draft)
-    fit, refused = _amended(fit, looks, kept, trails, starts, table, exposure_s, frame, broke, draft)
+    fit, refused, needed = _amended(fit, looks, kept, trails, starts, table, exposure_s, frame, broke, draft)
     weigh(fit)
     _struck_through(fit, starts, table, frame)
     packs.met_again(fit)
@@ -159,7 +160,7 @@ def reconstruct(
         else:
             ends[b] = np.median(seen.xy[-min(10, len(seen.xy)) :], axis=0)
             last = max(last, min(stop, end_s))
-    return Reading(fit, starts, ends, drops, movers, last, frame, dict(looks), tuple(refused))
+    return Reading(fit, starts, ends, drops, movers, last, frame, dict(looks), tuple(refused), tuple(needed))
 
 
 def _struck_through(fit: Fit, starts: Mapping[int, Floats], table: Table, frame_s: float) -> None:
@@ -202,8 +203,9 @@ def with_touch(fit: Fit, ball: int, graze: pockets.Touch) -> Fit:
 def _amended(
     fit: Fit, looks: Mapping[int, Looks], kept: dict[int, tuple[Floats, Floats, Floats]], trails: dict[int, Trail],
     starts: dict[int, Floats], table: Table, exposure_s: float, frame_s: float, broke: list[packs.Pack], draft: Draft | None,
-) -> tuple[Fit, list[tuple[str, tuple[int, ...], float]]]:  # fmt: skip
-    """The fit with what its own arcs refuse taken out, and with what they ask for put in; and what was tried in vain."""
+) -> tuple[Fit, list[Row], list[Row]]:  # fmt: skip
+    """The fit with what its own arcs refuse taken out, and with what they ask for put in; what was tried in vain, and what seemed
+    needless and is not."""
 
     def lying(b: int, t_s: float) -> Path:
         times, xy, cov = kept[b] if b in kept else (looks[b].times, looks[b].xy, looks[b].cov)
@@ -217,16 +219,27 @@ def _amended(
     refused: set[tuple[str, tuple[int, ...]]] = set()
     balls = list(trails)
     ends = {b: t.end_s for b, t in trails.items() if np.isfinite(t.end_s)}
+    needed = [] if draft is None else [row for row in draft.needed if row[2] <= draft.settled_s]
+    stuck: Fit | None = None  # the reading that could not do without what seemed needless: the same again would end the same
+    kept_in: list[Row] = []
     for _ in range(4):
         loose = (fit.slide, fit.roll, 0.3, 0.02)
         if unnamed(fit):
             fit = amender.settle(Sketch.of(fit), loose)
         idle = needless(fit, frame_s)
         met, merged = meetings(fit, table, frame_s, trails)
-        if idle or met:
+        idle = {i for i in idle if not among(fit.kinks[i], needed, frame_s)}
+        if all(among(k, needed, frame_s) for k in met):
+            met, merged = [], set()
+        doubted = bool(idle or met) and fit is not stuck
+        if doubted:
             amender.refuse(fit.kinks[i] for i in idle)
             more = [Trial(k) for k in met]
-            fit = amender.settle_near(amender.changed(fit, idle | merged, more), loose, fit) or fit
+            better = amender.settle_near(amender.changed(fit, idle | merged, more), loose, fit)
+            if better is None:
+                stuck, kept_in = fit, [row_of(fit.kinks[i]) for i in idle] + [row_of(k) for k in met]
+            else:
+                fit = better
         missing = [k for k in overlooked(fit, table, frame_s, trails) if (k.kind, k.balls) not in refused]
         missing = [k for k in missing if not packs.quiet(broke, k)]
         if missing:
@@ -252,10 +265,10 @@ def _amended(
         better = None if sketch is None else amender.settle_near(sketch, loose, fit)
         if better is not None:
             fit = better
-        elif not (idle or met or missing):
+        elif fit is stuck or not (doubted or missing):
             break
     again = 2 if draft is None else 1  # a draft came to rest in its valley already
-    return amender.settle(Sketch.of(fit), (fit.slide, fit.roll, 0.3, 0.02), again=again), amender.refused
+    return amender.settle(Sketch.of(fit), (fit.slide, fit.roll, 0.3, 0.02), again=again), amender.refused, needed + kept_in
 
 
 def _frame(looks: Mapping[int, Looks], begin_s: float, end_s: float) -> float:

@@ -49,29 +49,38 @@ class Jump:
 
 @dataclass(slots=True)
 class Trail:
-    """One ball's pieces in a shot: a function of time, constant before the first and after the last."""
+    """One ball's pieces in a shot: a function of time, constant before the first and after the last.
+
+    Pieces and jumps are not changed after it is made.
+    """
 
     ball: int
     pieces: list[Piece]
     rest: Floats  # (2,) where it lay before
     jumps: list[Jump] = field(default_factory=list)
     end_s: float = np.inf  # last seen, where it was not seen to the end
+    _table: tuple[Floats, Floats, Floats] | None = field(default=None, repr=False, compare=False)
 
     def at(self, t: Floats) -> Floats:
         """(n, 2) places at times (n,)."""
         if not self.pieces:
             return np.tile(self.rest, (len(t), 1))
-        borders = [(a.end_s + b.begin_s) / 2 for a, b in zip(self.pieces, self.pieces[1:], strict=False)]
-        for jump in self.jumps:
-            k = int(np.argmin([abs(jump.t_s - b) for b in borders])) if borders else -1
-            if k >= 0:
-                borders[k] = jump.t_s
-        which = np.searchsorted(borders, t)
+        if self._table is None:
+            self._table = self._tabled()
+        borders, coefficients, mids = self._table
+        which = borders.searchsorted(t)
         first, last = self.pieces[0], self.pieces[-1]
-        inside = np.clip(t, first.begin_s, max(last.end_s, min(self.end_s, last.end_s + 0.2)))
-        c = np.array([p.c for p in self.pieces])[which]
-        s = (inside - np.array([p.mid_s for p in self.pieces])[which])[:, None]
+        until = max(last.end_s, min(self.end_s, last.end_s + 0.2))
+        c = coefficients[which]
+        s = (np.minimum(np.maximum(t, first.begin_s), until) - mids[which])[:, None]
         return np.asarray(c[:, 0] + c[:, 1] * s + c[:, 2] * s * s)
+
+    def _tabled(self) -> tuple[Floats, Floats, Floats]:
+        """Times (k - 1,) at which one piece follows another, and the pieces' coefficients (k, 3, 2) and middles (k,)."""
+        borders = np.array([(a.end_s + b.begin_s) / 2 for a, b in itertools.pairwise(self.pieces)])
+        for jump in self.jumps if len(borders) else []:
+            borders[int(np.abs(jump.t_s - borders).argmin())] = jump.t_s
+        return borders, np.array([p.c for p in self.pieces]), np.array([p.mid_s for p in self.pieces])
 
     @property
     def lay(self) -> bool:

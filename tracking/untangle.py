@@ -32,10 +32,13 @@ def untangle(tracks: Sequence[Track], since_s: float) -> list[tuple[int, int, fl
     -------
     The tracks exchanged, and when they had met.
     """
-    known = [t for t in tracks if t.status is not Status.TENTATIVE and len(t.looks) > LEAST_LOOKS]
+    known = [
+        (t, *t.arrays(since_s)[:2]) for t in tracks if t.status is not Status.TENTATIVE and len(t.looks) > LEAST_LOOKS
+    ]
+    seen = [(t, times, xy, float(np.ptp(xy, axis=0).max()) >= MET_M) for t, times, xy in known if len(times) >= LEAST_LOOKS]
     meetings = []
-    for a, b in itertools.combinations(known, 2):
-        when = meeting(a, b, since_s)
+    for (a, ta, xa, a_went), (b, tb, xb, b_went) in itertools.combinations(seen, 2):
+        when = meeting(ta, xa, tb, xb) if a_went or b_went else None
         if when is not None:
             meetings.append((when, a, b))
     done = []
@@ -46,21 +49,14 @@ def untangle(tracks: Sequence[Track], since_s: float) -> list[tuple[int, int, fl
     return done
 
 
-def meeting(a: Track, b: Track, since_s: float) -> float | None:
-    """When two balls, one of which moved, were nearest each other; None where that was not near."""
-    ta, xa, _ = a.arrays(since_s)
-    tb, xb, _ = b.arrays(since_s)
-    if len(ta) < LEAST_LOOKS or len(tb) < LEAST_LOOKS:
-        return None
-    if max(float(np.ptp(x, axis=0).max()) for x in (xa, xb)) < MET_M:
-        return None
+def meeting(ta: Floats, xa: Floats, tb: Floats, xb: Floats) -> float | None:
+    """When two balls, seen at times (n,) in places (n, 2), were nearest each other; None where that was not near."""
     on = ta[(ta >= tb[0]) & (ta <= tb[-1])]
     if not len(on):
         return None
     mine = xa[(ta >= tb[0]) & (ta <= tb[-1])]
-    theirs = np.column_stack([np.interp(on, tb, xb[:, k]) for k in (0, 1)])
-    gaps = np.hypot(*(mine - theirs).T)
-    k = int(np.argmin(gaps))
+    gaps = np.hypot(mine[:, 0] - np.interp(on, tb, xb[:, 0]), mine[:, 1] - np.interp(on, tb, xb[:, 1]))
+    k = int(gaps.argmin())
     return float(on[k]) if gaps[k] < MET_M else None
 
 

@@ -25,7 +25,7 @@ def draft() -> Draft:
     kinks = [Kink("strike", 0.2, (1,)), Kink("contact", 0.5, (1, 2)), Kink("rail", 0.95, (1,))]
     paths = {b: Path(b, np.zeros(0), np.zeros((0, 2)), np.zeros((0, 2, 2)), 0.0, np.arange(24.0).reshape(4, 6)[:n]) for b, n in ((1, 4), (2, 2))}  # fmt: skip
     fit = Fit(paths, kinks, 2.0, 0.1, 0.0, np.zeros((3, 3)), {}, np.ones(3), np.ones(3))
-    return Draft({1: looks(1, 1.0), 2: looks(2, 1.0)}, fit, (), 0.95)
+    return Draft({1: looks(1, 1.0), 2: looks(2, 1.0)}, fit, (), (), 0.95)
 
 
 def test_it_holds_as_long_as_the_looks_go_on() -> None:
