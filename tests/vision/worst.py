@@ -49,22 +49,13 @@ def faults(
     near : how far apart, in widths of the labelled box, two centres are the same ball.
     padded : the labels' boxes are loose.
     """
-    made, used = [], set()
-    for ball in sorted(found, key=lambda f: -f["ball_p"]):
-        if ball["ball_p"] < SURE:
-            continue
-        x, y = ball["bbox"][0] + ball["bbox"][2] / 2, ball["bbox"][1] + ball["bbox"][3] / 2
-        gaps = [
-            (float(np.hypot(b[0] + b[2] / 2 - x, b[1] + b[3] / 2 - y)) / min(b[2], b[3]), k)
-            for k, (b, _, _) in enumerate(truth)
-            if k not in used
-        ]
-        gap, k = min(gaps, default=(9.0, -1))
+    made = []
+    pairs, missed = matched(truth, found, near)
+    for ball, k in pairs:
         box = tuple(ball["bbox"])
-        if gap > near:
+        if k is None:
             made.append(Fault(box, "false", ball["ball_p"], f"{ball['ball_p']:.2f}"))
             continue
-        used.add(k)
         label, kind, number = truth[k]
         if number is not None and number != ball["category_id"]:
             name = f"{number}>{ball['category_id']}"
@@ -74,8 +65,50 @@ def faults(
             made.append(Fault(box, name, 0.5 * ball["kind_p"], f"{name} {ball['kind_p']:.2f}"))
         elif not padded and not 0.75 < ball["bbox"][2] / label[2] < 1.35:
             made.append(Fault(box, "size", 0.3, f"size {ball['bbox'][2] / label[2]:.2f}"))
-    made += [Fault(tuple(b), "missed", 1.0, "missed") for k, (b, _, _) in enumerate(truth) if k not in used]
+    made += [Fault(tuple(truth[k][0]), "missed", 1.0, "missed") for k in missed]
     return made
+
+
+def matched(
+    truth: list[tuple[list[float], str, int | None]], found: list[dict[str, Any]], near: float
+) -> tuple[list[tuple[dict[str, Any], int | None]], list[int]]:
+    """What was found, surest first, each with the index of its label (None: no ball), and the labels that were not; as `faults`."""
+    pairs: list[tuple[dict[str, Any], int | None]] = []
+    left = set(range(len(truth)))
+    for ball in sorted(found, key=lambda f: -f["ball_p"]):
+        if ball["ball_p"] < SURE:
+            continue
+        x, y = ball["bbox"][0] + ball["bbox"][2] / 2, ball["bbox"][1] + ball["bbox"][3] / 2
+        boxes = [(k, truth[k][0]) for k in left]
+        gaps = [(float(np.hypot(b[0] + b[2] / 2 - x, b[1] + b[3] / 2 - y)) / min(b[2], b[3]), k) for k, b in boxes]
+        gap, nearest = min(gaps, default=(9.0, -1))
+        pairs.append((ball, nearest if gap <= near else None))
+        left.discard(nearest if gap <= near else -1)
+    return pairs, sorted(left)
+
+
+def named(
+    truth: list[tuple[list[float], str, int | None]], found: list[dict[str, Any]], near: float
+) -> list[tuple[float, bool]]:
+    """Of each labelled ball found: the probability of its number (of its kind, where labels tell no more), and whether that was right."""
+    out = []
+    for ball, k in matched(truth, found, near)[0]:
+        if k is not None:
+            _, kind, number = truth[k]
+            said = (
+                (ball["kind_p"], ball["kind"] == kind)
+                if number is None
+                else (ball["number_p"], ball["category_id"] == number)
+            )
+            out.append(said)
+    return out
+
+
+def calibration_error(said: list[tuple[float, bool]]) -> float:
+    """Expected calibration error over ten bins of probability (Naeini et al. 2015)."""
+    p, right = np.array([s[0] for s in said]), np.array([s[1] for s in said])
+    bins = np.minimum((p * 10).astype(int), 9)
+    return float(sum(abs(p[bins == k].sum() - right[bins == k].sum()) for k in range(10)) / max(len(p), 1))
 
 
 def drawn(image: npt.NDArray[np.uint8], wrong: list[Fault], boxes: list[list[float]], title: str) -> Any:
@@ -130,10 +163,14 @@ def main() -> None:
     for a in document["annotations"]:
         of[name_of[a["image_id"]]].append(a)
     padded = args.set == "billiard-pool"
+    near = 0.4 if padded else 0.35
     wrong: list[tuple[str, list[Fault], list[list[float]]]] = []
+    said: dict[str, list[tuple[float, bool]]] = {}
     for name, balls, racks in labelled:
         seen = [a for a in of.get(name, []) if not any(scorer.inside(a["bbox"], area) for area in racks)]
-        wrong.append((name, faults(balls, seen, 0.4 if padded else 0.35, padded), [b for b, _, _ in balls]))
+        wrong.append((name, faults(balls, seen, near, padded), [b for b, _, _ in balls]))
+        video = name.split("-")[0] if padded else args.set  # each of billiard-pool's videos has a light of its own
+        said.setdefault(video, []).extend(named(balls, seen, near))
     wrong.sort(key=lambda w: -sum(f.weight for f in w[1]))
     args.out.mkdir(parents=True, exist_ok=True)
     tiles = []
@@ -148,6 +185,11 @@ def main() -> None:
         cv2.imwrite(str(args.out / f"worst-{k // 4:02d}.png"), sheet)
     total = Counter(f.kind for _, bad, _ in wrong for f in bad)
     print(f"{len(wrong)} pictures, {sum(not bad for _, bad, _ in wrong)} without fault; {dict(total.most_common())}")
+    for video, pairs in said.items():
+        mean, right = np.mean(pairs, axis=0)
+        print(
+            f"{video}: {len(pairs)} balls named, {right:.3f} right, {mean:.3f} said; expected calibration error {calibration_error(pairs):.3f}"
+        )
 
 
 if __name__ == "__main__":
