@@ -37,7 +37,7 @@ MOST_TRACKS = 48  # dead and alive, that are kept live
 KNOWN_LOOKS = 1.0  # independent looks from which a dead track says something of its number
 DRAFT_S = 3.0  # after its first motion a shot with many balls is read for a first time
 DRAFT_AGAIN_S = 1.2  # and again so long after, from where it was left
-DRAFT_LEFT_S = 0.8  # that balls must go on to roll: what is read in advance takes time, and the end is not to wait for it
+DRAFT_LEFT_S = 0.8  # seconds that balls must go on to roll for that
 MANY = 7  # balls that move, from which that is worth it
 STIRRED_M = 0.02  # metres a ball was seen to move, for it to count among them
 CUE_SURE = 4.0  # nats by which the track of the cue ball must look like it
@@ -204,23 +204,29 @@ class Recorder:
         since = begin - BEFORE_S
         return max(since, self.tracker.replaced_s) if self.tracker.replaced_s < begin else since
 
-    def draft(self) -> None:
-        """Read a long shot with many balls as far as it has come, so that its end is read sooner. For when there is time."""
+    def draft(self, takes_s: float = 0.0) -> bool:
+        """Read a long shot with many balls as far as it has come, so that its end is read sooner; whether that was done.
+
+        Parameters
+        ----------
+        takes_s : how long a reading takes; where balls come to rest before that, the end would only wait for it.
+        """
         begin, now = self._begin, self.tracker.time_s
         if begin is None or now - begin < DRAFT_S or self._blind or self._gap:
-            return
-        if now - self._drafted_s < DRAFT_AGAIN_S or self._left_s() < DRAFT_LEFT_S:
-            return
+            return False
+        if now - self._drafted_s < DRAFT_AGAIN_S or self._left_s() < max(DRAFT_LEFT_S, takes_s):
+            return False
         self._drafted_s = now
         looks = self._looks(copy.deepcopy(self.tracker), begin, self._since(begin))
         if sum(float(np.ptp(k.xy, axis=0).max()) > STIRRED_M for k in looks.values()) < MANY:
-            return
+            return False
         former = self._draft if self._draft is not None and self._draft.holds(looks) else None
         reading = reconstruct(
             looks, self.table, begin_s=begin, end_s=now, exposure_s=self._exposure, prior=self.prior, cue=self._cue()[0],
             from_start=False, draft=former,
         )  # fmt: skip
         self._draft = Draft(looks, reading.fit, reading.refused, reading.needed, now)
+        return True
 
     def _left_s(self) -> float:
         """Seconds that the fastest ball would roll on, did it meet nothing."""

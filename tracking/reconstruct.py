@@ -220,7 +220,9 @@ def _amended(
     balls = list(trails)
     ends = {b: t.end_s for b, t in trails.items() if np.isfinite(t.end_s)}
     needed = [] if draft is None else [row for row in draft.needed if row[2] <= draft.settled_s]
-    stuck: Fit | None = None  # the reading that could not do without what seemed needless: the same again would end the same
+    stuck: Fit | None = (
+        None  # the reading that could not do without what seemed needless: the same again would end the same
+    )
     kept_in: list[Row] = []
     for _ in range(4):
         loose = (fit.slide, fit.roll, 0.3, 0.02)
@@ -268,7 +270,11 @@ def _amended(
         elif fit is stuck or not (doubted or missing):
             break
     again = 2 if draft is None else 1  # a draft came to rest in its valley already
-    return amender.settle(Sketch.of(fit), (fit.slide, fit.roll, 0.3, 0.02), again=again), amender.refused, needed + kept_in
+    return (
+        amender.settle(Sketch.of(fit), (fit.slide, fit.roll, 0.3, 0.02), again=again),
+        amender.refused,
+        needed + kept_in,
+    )
 
 
 def _frame(looks: Mapping[int, Looks], begin_s: float, end_s: float) -> float:

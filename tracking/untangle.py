@@ -35,7 +35,9 @@ def untangle(tracks: Sequence[Track], since_s: float) -> list[tuple[int, int, fl
     known = [
         (t, *t.arrays(since_s)[:2]) for t in tracks if t.status is not Status.TENTATIVE and len(t.looks) > LEAST_LOOKS
     ]
-    seen = [(t, times, xy, float(np.ptp(xy, axis=0).max()) >= MET_M) for t, times, xy in known if len(times) >= LEAST_LOOKS]
+    seen = [
+        (t, times, xy, float(np.ptp(xy, axis=0).max()) >= MET_M) for t, times, xy in known if len(times) >= LEAST_LOOKS
+    ]
     meetings = []
     for (a, ta, xa, a_went), (b, tb, xb, b_went) in itertools.combinations(seen, 2):
         when = meeting(ta, xa, tb, xb) if a_went or b_went else None

@@ -30,9 +30,9 @@ class ShotWatcher:
         """Take in one observation; shots that ended with it."""
         return self._name(self.recorder.push(observation))
 
-    def draft(self) -> None:
-        """Read a long shot as far as it has come, so that its end is read sooner; for when no look waits."""
-        self.recorder.draft()
+    def draft(self, takes_s: float = 0.0) -> bool:
+        """Read a long shot as far as it has come, so that its end is read sooner; for when no look waits (`Recorder.draft`)."""
+        return self.recorder.draft(takes_s)
 
     def flush(self) -> list[SeenShot]:
         """The shot that the end of the stream cuts off."""

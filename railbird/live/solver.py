@@ -30,6 +30,8 @@ log = logging.getLogger("railbird.live")
 WAITING = 2000  # looks, about a minute of motion: what comes on top makes the camera wait
 BALLS_EVERY_S = 0.09  # of stream: pages are sent balls ten times a second
 BALLS_AT_REST_S = 0.5
+DRAFT_TAKES_S = 1.0  # at first guess; on a busy machine it takes longer, and so is left sooner
+DRAFT_SPARE = 1.3  # times as long as the last one took must be left for the next
 AGAIN_S = 2.0  # between attempts to start a process that died
 
 
@@ -270,6 +272,7 @@ class _Bench:
         self.watcher: ShotWatcher | None = None
         self.balls: dict[int, Point] = {}
         self.balls_s = -1e9
+        self.draft_takes_s = DRAFT_TAKES_S
         self.renamed = False  # other numbers are offered than when balls were last named
 
     def work(self) -> None:
@@ -316,8 +319,10 @@ class _Bench:
     def _draft(self, t_s: float) -> None:
         """A break is read while its last balls roll out. Should that fail, it is read at its end as any other shot."""
         assert self.watcher is not None
+        began = time.monotonic()
         try:
-            self.watcher.draft()
+            if self.watcher.draft(DRAFT_SPARE * self.draft_takes_s):
+                self.draft_takes_s = time.monotonic() - began
         except Exception:
             log.exception("the shot at %.1f s could not be read in advance", t_s)
 
