@@ -27,6 +27,7 @@ AROUND_S = 0.6  # looks further away say nothing more
 CROWD = 6  # most balls fitted together
 MOST = 16  # impacts tried in one round
 PASSING = 10  # steps of a fit on the way to the last
+COMES_BACK_S = 0.05  # most that a ball pushed to a cushion is on its way there for the two to meet again
 WARM = 0.75  # of its speed into a cushion a ball keeps, at first guess
 
 
@@ -177,7 +178,7 @@ def squeeze(sketch: Sketch, trial: Trial) -> Sketch:
     state = sketch.state(c, t + 1e-6)
     into = -state[2 + axis_w] * sign
     gap = max((state[axis_w] - nose) * sign, 0.0)
-    if into < 0.01 or gap / into > 0.02:
+    if into < 0.01 or gap / into > COMES_BACK_S:
         return sketch
     when = t + max(gap / into, 1e-4)
     sketch = outcome(sketch, Trial(Kink("rail", when, (c,), trial.wall, p=trial.kink.p)))

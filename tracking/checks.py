@@ -6,10 +6,13 @@ import numpy as np
 
 from calibration.table import Table
 from tracking.joint import Fit, Kink, sample
+from tracking.observations import Floats
 from tracking.trails import Trail
 
 CLEAR_PUSH = 0.7  # arcs that fit badly take no more than this off an impact whose push is beyond doubt
 ASTRAY = 50.0  # squared Mahalanobis distance / 2 of a place of rest at which no ball lay
+AT_ONCE_S = 1e-3  # between two contacts of one pair, that nothing between them brings together again
+STAYED = 0.02  # metres between the places of rest of a ball that nothing moved
 DISBELIEVED = 0.3
 GUESS = 0.7  # probability of an event that only the geometry of the arcs asks for
 
@@ -34,10 +37,15 @@ def weigh(fit: Fit) -> None:
             worst = max(fit.misfit.get((b, j), 1.0), fit.misfit.get((b, j + 1), 1.0))
             doubt *= (0.9 if worst > 4 else 1.0) * (0.8 if worst > 12 else 1.0)
         kink.p *= max(doubt, CLEAR_PUSH if strength > 8 else 0.0)
-        # sent off from where it never lay: something else bent the other's path (a ball that jumped over it is seen astray)
+        # sent off from where it never lay, to where it lay: something else bent the other's path (a ball that jumped over it is seen astray)
         rests = [b for b in kink.balls if fit.paths[b].resting and fit.kinks[fit.kinks_of(b)[0]] is kink]
-        if any(fit.misfit.get((b, 0), 0.0) > ASTRAY for b in rests):
+        if any(fit.misfit.get((b, 0), 0.0) > ASTRAY and _stayed(fit.paths[b].xy) for b in rests):
             kink.p = min(kink.p, DISBELIEVED)
+
+
+def _stayed(xy: Floats) -> bool:
+    """Whether a ball's looks (k, 2) end where they began."""
+    return len(xy) > 1 and float(np.hypot(*(xy[-1] - xy[0]))) < STAYED
 
 
 def uncaused(fit: Fit, kink: Kink) -> bool:
@@ -62,6 +70,12 @@ def needless(fit: Fit, frame_s: float) -> set[int]:
         if kink.kind == "contact" and early and uncaused(fit, kink):
             out.add(i)  # of two balls at rest, before one of them is struck
             continue
+        if kink.kind == "contact" and any(
+            k.kind == "contact" and set(k.balls) == set(kink.balls) and abs(k.t_s - kink.t_s) < AT_ONCE_S
+            and (float(fit.push[j]), j) > (float(fit.push[i]), i) and not _between(fit, k, kink) for j, k in enumerate(fit.kinks) if j != i
+        ):  # fmt: skip
+            out.add(i)  # of one pair twice at one time
+            continue
         if kink.kind == "strike" or (kink.crowd and (kink.kind == "contact" or fit.kinks_of(kink.balls[0])[0] == i)):
             continue
         least = max(2.0 * float(fit.push_sigma[i]), 0.006)
@@ -74,6 +88,14 @@ def needless(fit: Fit, frame_s: float) -> set[int]:
         if fit.push[i] < least * (2.0 if twin or kink.kind == "free" else 1.0):
             out.add(i)
     return out
+
+
+def _between(fit: Fit, one: Kink, other: Kink) -> bool:
+    """Whether one of the balls of two contacts meets something else between them."""
+    lo, hi = sorted((one.t_s, other.t_s))
+    return any(
+        lo <= k.t_s <= hi and set(k.balls) & set(one.balls) for k in fit.kinks if k is not one and k is not other
+    )
 
 
 def meetings(fit: Fit, table: Table, frame_s: float, trails: dict[int, Trail]) -> tuple[list[Kink], set[int]]:

@@ -9,7 +9,8 @@ import numpy as np
 from calibration.table import RAILS, Table
 from tracking.joint import Kink
 from tracking.observations import Floats
-from tracking.trails import Jump, Trail, along, begins_at_rest
+from tracking.opening import Opening
+from tracking.trails import Jump, Trail, along
 
 PLACE = 0.006  # metres, one sigma of where a kink is found
 BLIND = 0.12  # of a frame, one sigma of when a kink is found
@@ -20,9 +21,7 @@ UNMOVED = 26.0  # the same for a ball that starts from rest: something must have
 NOTHING = 14.0  # cost of a kink that nothing explains
 SOFT = 3.0  # costs are squared sigmas over this, for probabilities: errors have tails
 SUREST = 0.995
-TOUCHING = 0.005  # metres between balls that set out together when one is struck
-ALONG = 0.15  # radians off the line of centres that a ball pushed by another may seem to go
-STROKE = 0.012  # metres that a ball struck by the tip goes at least
+BOUNCE = 0.75  # of its speed that a ball brings back from a cushion
 OPENING = 0.13  # metres from a pocket's centre within which jaws explain a kink
 
 
@@ -77,28 +76,18 @@ class Explainer:
             (j for trail in self.trails.values() for j in trail.jumps),
             key=lambda j: j.t_s - 0.5 * self.frame * j.departs,
         )
-        movers = [j for j in jumps if j.departs]
-        movers = [j for j in movers if self.trails[j.ball].way() > STROKE]
-        opener = min(movers, key=lambda j: j.t_s, default=None)
-        struck_s = np.inf
-        for jump in movers:
-            if opener is not None and jump.ball == self.cue and jump.t_s < opener.t_s + self._leeway(jump, opener):
-                if self._apart(jump, opener) < TOUCHING:
-                    struck_s = opener.t_s  # sent off through a ball that it touched, it may seem to start after that
-                opener = jump
-                break
-        if self.struck is not None:
-            opener = next((j for j in movers if j.ball == self.struck), None)
-        elif opener is not None and self.from_start and self._under_way(opener):
-            opener = None
-        if opener is not None and self.struck is None:
-            opener = self._behind(opener, [j for j in jumps if j.departs and j.size > 5 * j.sigma])
+        opening = Opening(self.trails, self.table, self.frame, self.cue)
+        opener, struck_s = opening.opener(jumps, self.struck, self.from_start)
+        played = None if opener is None or self.struck is not None else opening.played_at(opener)
         found: list[Kink] = []
         for jump in jumps:
             if jump is opener:
-                found.append(Kink("strike", min(jump.t_s, struck_s), (jump.ball,)))
+                found += played or [Kink("strike", min(jump.t_s, struck_s), (jump.ball,))]
                 continue
-            if self._known(jump, found):
+            partner = self._known(jump, found)
+            if partner is not None:
+                if jump.departs:
+                    found += self._bounce_unseen(jump, partner, found)
                 continue
             for kink in self._best(jump):
                 if (
@@ -112,99 +101,36 @@ class Explainer:
                 if not any(abs(k.t_s - kink.t_s) < 1.5 * self.frame for k in again):
                     found.append(kink)
         if opener is not None:
-            self._first_in_the_way(opener, found)
+            opening.first_in_the_way(opener, found)
+            found = opening.sent_by(opener, found)
         lying = {b for b, t in self.trails.items() if t.lay}
         return causal(found, lying, 0.25 * self.frame)
 
-    def _behind(self, opener: Jump, movers: list[Jump]) -> Jump:
-        """The ball that was struck, of two that touch and set out together: the other goes off along the line of centres."""
-        for jump in movers:
-            if jump.ball == opener.ball or abs(jump.t_s - opener.t_s) > self.frame:
-                continue
-            line = self.trails[opener.ball].rest - self.trails[jump.ball].rest
-            gap = float(np.hypot(line[0], line[1]))
-            if gap > self.table.ball_m + TOUCHING:
-                continue
-            off = float(np.arccos(np.clip(opener.jump @ line / (opener.size * gap), -1, 1)))
-            other = float(np.arccos(np.clip(-(jump.jump @ line) / (jump.size * gap), -1, 1)))
-            if off < ALONG and other > 2 * ALONG:
-                return jump
-        return opener
-
-    def _leeway(self, jump: Jump, opener: Jump) -> float:
-        """By how much the likely cue ball may seem to start after another that it sent off: more where it lay beside it."""
-        gap = self._apart(jump, opener)
-        if gap < TOUCHING:
-            return 5.0 * self.frame  # it follows slowly, or stops at once
-        return (3.0 if gap < 2 * self.table.ball_m else 1.0) * self.frame
-
-    def _apart(self, one: Jump, other: Jump) -> float:
-        """Metres between the surfaces of two balls where they lay."""
-        return float(np.hypot(*(self.trails[one.ball].rest - self.trails[other.ball].rest))) - self.table.ball_m
-
-    def _under_way(self, opener: Jump) -> bool:
-        """Whether a ball moved from the first look on: then the stroke was before, and ``opener`` was struck by a ball."""
-        firsts = [(t, t.pieces[0]) for t in self.trails.values() if t.pieces]
-        start = min(p.begin_s for _, p in firsts)
-        for trail, piece in firsts:
-            speed = float(np.hypot(piece.c[1, 0], piece.c[1, 1]))
-            early = piece.begin_s < min(start + 2 * self.frame, opener.t_s - 3 * self.frame)
-            way = speed * (piece.end_s - piece.begin_s)
-            if piece.last - piece.first < 3 or way < 0.05 or trail.way() < 0.05:  # a stray look or two are no motion
-                continue
-            if early and trail.ball != opener.ball and speed > 0.15 and not begins_at_rest(piece, trail.rest):
-                return True
-        return False
-
-    def _first_in_the_way(self, opener: Jump, found: list[Kink]) -> None:
-        """The struck ball meets what lies first in its way: in a rack the balls behind it were touched by that one.
-
-        Adds the contact where no kink showed it, and doubts the struck ball's other contacts at the same moment.
-        """
-        b = opener.ball
-        turn = next((j for j in self.trails[b].jumps if j.t_s > opener.t_s + 0.5 * self.frame), None)
-        if turn is None or turn.left.last - turn.left.first < 1:
-            return
-        t = np.arange(opener.t_s, turn.hi_s + 0.5 * self.frame, 0.0005)
-        mine = along(turn.left, t)
-        reached: list[tuple[float, int]] = []
-        for other, trail in self.trails.items():
-            if other == b or (trail.jumps and trail.jumps[0].t_s < opener.t_s - self.frame):
-                continue
-            near = np.hypot(*(mine - trail.rest).T) < 2 * self.table.ball_radius - 0.002
-            if near.any():
-                reached.append((float(t[int(np.argmax(near))]), other))
-        if not reached:
-            return
-        when, first = min(reached)
-        if abs(when - turn.t_s) > 1.5 * self.frame or (len(reached) > 1 and sorted(reached)[1][0] - when < 0.001):
-            return
-        same = [k for k in found if k.kind == "contact" and b in k.balls and abs(k.t_s - when) < 1.5 * self.frame]
-        crowd = (
-            sum(j.departs and abs(j.t_s - when) < 2.5 * self.frame for tr in self.trails.values() for j in tr.jumps) > 3
-        )
-        if not any(first in k.balls for k in same):
-            if not crowd and same:
-                return
-            found.append(Kink("contact", when, (min(b, first), max(b, first)), p=0.9))
-        for k in same:
-            if crowd and first not in k.balls:
-                k.p = min(k.p, 0.3)
-                k.t_s = max(k.t_s, when + 0.002)
-
-    def _known(self, jump: Jump, found: list[Kink]) -> bool:
-        """Whether a contact that a partner's jump named already accounts for this one."""
+    def _known(self, jump: Jump, found: list[Kink]) -> int | None:
+        """The ball of whose jumps one was named a contact that accounts for this one, too; None where there is none."""
         for kink in found:
             if kink.kind != "contact" or jump.ball not in kink.balls:
                 continue
             if jump.lo_s - 0.5 * self.frame <= kink.t_s <= jump.hi_s + 0.5 * self.frame:
                 other = kink.balls[0] if kink.balls[1] == jump.ball else kink.balls[1]
-                theirs = [j for j in self.reactions[other] if abs(j.t_s - kink.t_s) < 1.5 * self.frame]
+                theirs = [j for j in self.reactions[other] if self._answers(j, kink.t_s)]
                 answer = -sum((j.jump for j in theirs), np.zeros(2))
+                for bounce in found:  # pushed against a cushion, it is seen to come back from it
+                    if bounce.balls == (other,) and bounce.wall is not None and 0 <= bounce.t_s - kink.t_s < self.frame:
+                        answer[bounce.wall[0]] /= -BOUNCE
                 left = jump.jump - answer
                 if np.hypot(*left) < 0.5 * jump.size + 3 * jump.sigma or self._rail(jump)[0] > NOTHING:
-                    return True
-        return False
+                    return other
+        return None
+
+    def _answers(self, jump: Jump, t_s: float) -> bool:
+        """Whether a ball's jump may have been at a time."""
+        return abs(jump.t_s - t_s) < 1.6 * self.frame or (jump.departs and jump.lo_s <= t_s <= jump.hi_s)
+
+    @staticmethod
+    def _fastest(jump: Jump) -> float:
+        """The higher of the speeds before and after a jump, metres a second."""
+        return max(float(np.hypot(*jump.before)), float(np.hypot(*(jump.before + jump.jump))))
 
     def _best(self, jump: Jump) -> list[Kink]:
         options: list[tuple[float, list[Kink]]] = []
@@ -214,11 +140,12 @@ class Explainer:
             if other != jump.ball:
                 cost, kinks = self._pair(jump, other, t, seen, onward)
                 options.append((cost, kinks))
-        cost, rail_kink = self._rail(jump)
+        # a ball at rest meets no cushion
+        cost, rail_kink = self._rail(jump) if not jump.departs else (np.inf, None)
         if rail_kink is not None:
             options.append((cost, [rail_kink]))
         mouth = min(float(np.hypot(*(jump.place - np.array(p.centre)))) for p in self.pockets)
-        if mouth < OPENING:
+        if mouth < OPENING and not jump.departs:
             options.append((6.0, [Kink("jaw", jump.t_s, (jump.ball,))]))
         if options:
             cost, kinks = min(options, key=lambda o: o[0])
@@ -248,7 +175,7 @@ class Explainer:
         theirs_seen = them.at(t)
         line = mine - theirs_seen
         # the approach, carried on through the kink: where it brings the centres a diameter apart is the contact
-        answering = [j for j in self.reactions[other] if abs(j.t_s - jump.t_s) < 1.6 * self.frame]
+        answering = [j for j in self.reactions[other] if self._answers(j, jump.t_s)]
         if answering:
             first = min(answering, key=lambda j: j.t_s)
             theirs_on = (
@@ -264,9 +191,9 @@ class Explainer:
         if (off_on + early).min() < (off + early).min() + 0.002:
             line, length, off = onward, length_on, off_on
         k = int((off + early).argmin())
-        speed = max(float(np.hypot(*jump.before)), float(np.hypot(*(jump.before + jump.jump))))
+        speed = max(self._fastest(j) for j in (jump, *answering))
         place = float(np.hypot(PLACE, BLIND * self.frame * speed))
-        if off[k] > 0.03 + place or t[k] > them.end_s + 2 * self.frame:
+        if off[k] > 0.03 + 2 * place or t[k] > them.end_s + 2 * self.frame:
             return np.inf, []
         axis = line[k] / max(float(length[k]), 1e-9)
         loose = float(np.hypot(BALL_ANGLE, jump.sigma / max(jump.size, 1e-6)))
@@ -279,7 +206,7 @@ class Explainer:
         if bounce is not None and (turned < angle - 0.3 or (near and turned < angle - 0.08 and turned < 0.25)):
             angle, extra = turned, 2.0
             kinks.append(bounce)
-        theirs = [j for j in self.reactions[other] if abs(j.t_s - t[k]) < 1.6 * self.frame]
+        theirs = [j for j in self.reactions[other] if self._answers(j, float(t[k]))]
         answer = max((-float(j.jump @ jump.jump) / jump.size for j in theirs), default=0.0)
         if answer > 0.25 * jump.size:
             silent = 0.0
@@ -301,16 +228,31 @@ class Explainer:
         for ax, nose, sign in ((0, r, 1.0), (0, w - r, -1.0), (1, r, 1.0), (1, length - r, -1.0)):
             gap = max((place[ax] - nose) * sign, 0.0)
             speed = after[ax] * sign
-            if speed <= 0.02 or gap > 1.8 * self.frame * speed / 0.75 + 0.002:
+            if speed <= 0.02 or gap > 1.8 * self.frame * speed / BOUNCE + 0.002:
                 continue
             push = after.copy()
-            push[ax] /= -0.75
+            push[ax] /= -BOUNCE
             push -= jump.before
             size = float(np.hypot(push[0], push[1]))
             angle = float(np.arccos(np.clip(push @ axis / max(size, 1e-9), -1, 1)))
             if angle < best[0]:
-                best = (angle, Kink("rail", t_s + gap / (speed / 0.75) + 1e-4, (jump.ball,), wall=(ax, nose, sign)))
+                best = (angle, Kink("rail", t_s + gap / (speed / BOUNCE) + 1e-4, (jump.ball,), wall=(ax, nose, sign)))
         return best
+
+    def _bounce_unseen(self, jump: Jump, partner: int, found: list[Kink]) -> list[Kink]:
+        """The cushion that a ball at rest, sent off by a known contact, met before it was first seen on its way; none where it went
+        off along the line of centres."""
+        pair = {jump.ball, partner}
+        t_s = next(k.t_s for k in found if k.kind == "contact" and set(k.balls) == pair)
+        place = self.trails[jump.ball].rest
+        onward = next((j.left for j in self.reactions[partner] if self._answers(j, t_s) and not j.departs), None)
+        other = self.trails[partner].at(np.array([t_s])) if onward is None else along(onward, np.array([t_s]))
+        axis = place - other[0]
+        axis /= max(float(np.hypot(axis[0], axis[1])), 1e-9)
+        angle = float(np.arccos(np.clip(jump.jump @ axis / jump.size, -1, 1)))
+        turned, bounce = self._bounced(jump, axis, place, t_s)
+        loose = float(np.hypot(BALL_ANGLE, jump.sigma / max(jump.size, 1e-6)))
+        return [bounce] if bounce is not None and angle > 3 * loose and turned < angle - 0.3 else []
 
     def _moved(self, jump: Jump) -> bool:
         first = self.trails[jump.ball].jumps[0]

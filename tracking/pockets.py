@@ -21,6 +21,7 @@ CORNER_FACING = np.radians(180 - 142)
 SIDE_FACING = np.radians(180 - 104)
 GRAZE_M = 0.003  # one sigma of where a path ends in a mouth
 LATE_S = 0.05  # a touch so long before the last look may not have shown as a kink
+RIM = 0.005  # metres from an opening's circle at which a ball is on its very edge
 WIDE = 0.04  # metres by which a path may miss the circle and still have gone in
 
 
@@ -95,7 +96,17 @@ def find(ball: int, fit: Fit, last_s: float, table: Table, frame_s: float) -> Dr
     # between the points and beyond the noses there is no way but down, even where the opening is passed by on the fitted path
     within = bool(np.any((xy[k] < 0) | (xy[k] > (table.width_m, table.length_m))))
     p = 0.99 if len(crossed) else 0.97 if within else 0.85
-    if when > last_s + 3 * frame_s:
+    seen = fit.paths[ball]
+    out = np.hypot(*(seen.xy - centres[name]).T) > radii[name]
+    last_out = float(seen.times[out][-1]) if out.any() else -np.inf
+    rim = len(seen.times) > 0 and float(np.hypot(*(seen.xy[-1] - centres[name]))) - radii[name] < RIM
+    if (
+        when < last_out
+    ):  # a slow ball, seen outside after its path would have led it in: it went between that look and the next
+        when, sigma = last_out + 0.5 * frame_s, max(sigma, 0.5 * frame_s)
+    elif rim and when > last_s + 1.5 * frame_s:  # seen at the very edge, and then no more
+        when, sigma = last_s + 0.75 * frame_s, max(sigma, 0.75 * frame_s)
+    elif when > last_s + 3 * frame_s:
         # it should have been seen on the way: either the mouth hides it, or the opening begins nearer than we think
         sigma = max(sigma, (when - last_s) / 4)
         when = 0.5 * (when + last_s + 0.5 * frame_s)

@@ -12,14 +12,15 @@ from tracking import motion, noise, packs, pockets
 from tracking.amend import Amender, Sketch, Trial
 from tracking.checks import meetings, needless, overlooked, unnamed, weigh
 from tracking.draft import Draft, Row, among, row_of
-from tracking.impacts import TOUCHING, Explainer
+from tracking.impacts import Explainer
 from tracking.joint import Fit, Kink, Path, sample, solve, stop_time
 from tracking.kinks import cut, resting_piece, shifted
 from tracking.looks import Looks
 from tracking.observations import Floats
+from tracking.opening import TOUCHING
 from tracking.outset import outsets
 from tracking.relays import approaches, relays
-from tracking.trails import Trail, begins_at_rest, bridged, jumps_of, rests, tidy
+from tracking.trails import Trail, begins_at_rest, bridged, first_away, jumps_of, rests, tidy
 from tracking.trials import candidates, explanations, squeezes, swaps
 
 LEAD_S = 0.25  # looks kept before a ball starts and after it stops
@@ -27,6 +28,7 @@ LEAST_REST_S = 0.15  # a ball seen in one place for so long from the first look 
 UNSEEN = (0.3, 6)  # seconds and looks in a row without a ball after which it is no longer there
 UNSEEN_MOUTH = (0.15, 4)  # the same in a pocket's mouth
 LAST_AT_REST = 3  # looks at rest that are kept one by one
+SEEN_WAY = 0.02  # metres from which the way between two kinks tells a speed
 MERCY = 10.0  # cost that an event which geometry asks for may bring
 LEAST_P = 0.1  # touches of a pocket's point less likely than this are not told
 MOVED = 0.003  # metres a ball's place must change for it to have moved
@@ -117,7 +119,8 @@ def reconstruct(
         if not good.any():
             continue
         pieces = bridged(pieces, rest, 0.6 * frame)
-        trail = Trail(b, pieces, rest, jumps_of(b, pieces, 0.6 * frame, rest))
+        away = first_away(times[good], xy[good], cov[good], rest)
+        trail = Trail(b, pieces, rest, jumps_of(b, pieces, 0.6 * frame, rest, away))
         cut_short = bool(stray) and max(stray) == len(times) - 1 and times[good][-1] < end_s - 0.5
         if vanished or (cut_short and not rests(pieces[-1])):
             trail.end_s = float(times[good][-1])
@@ -374,7 +377,9 @@ def _fit(
             mine = ordered[b]
             j = next(i for i, k in enumerate(mine) if k is kink)
             until = mine[j + 1].t_s if j + 1 < len(mine) else np.inf
-            inside = [p for p in trails[b].pieces if kink.t_s < 0.5 * (p.begin_s + p.end_s) < until]
+            inside = [
+                p for p in trails[b].pieces if kink.t_s < 0.5 * (p.begin_s + p.end_s) < until and p.last != p.first
+            ]
             if inside:
                 v = inside[0].velocity(kink.t_s)
                 r = inside[-1].velocity(inside[0].end_s if len(inside) == 1 else inside[-1].begin_s)
@@ -383,7 +388,8 @@ def _fit(
                 v = physics[b]
                 unseen = kink.crowd or kink.kind == "strike"
                 if unseen and np.isfinite(until) and until > kink.t_s:  # on its way to where it was next
-                    v = (trails[b].at(np.array([until]))[0] - place[b]) / (until - kink.t_s)
+                    way = trails[b].at(np.array([until]))[0] - place[b]
+                    v = way / (until - kink.t_s) if np.hypot(*way) > SEEN_WAY else _sent(trails, mine[j + 1], b)
                 r = 0.9 * v
                 velocity[b] = v
             guesses[b].append(np.concatenate([place[b], v, r]))
@@ -409,6 +415,16 @@ def _fit(
         paths, kinks, radius=table.ball_radius, exposure_s=exposure_s, prior=prior, loose_s=0.7 * frame_s,
         again=0 if draft else 1, warm=draft is not None,
     )  # fmt: skip
+
+
+def _sent(trails: dict[int, Trail], contact: Kink, ball: int) -> Floats:
+    """(2,) velocity with which a ball came to a contact with one that lay beside it: what the two had after it, together."""
+    v = np.zeros(2)
+    for b in contact.balls:
+        after = next((p for p in trails[b].pieces if p.end_s > contact.t_s and p.last > p.first and not rests(p)), None)
+        if after is not None and (b == ball or contact.kind == "contact"):
+            v = v + after.velocity(max(contact.t_s, after.begin_s))
+    return v
 
 
 def thin(

@@ -13,11 +13,16 @@ from tracking.observations import Floats
 
 STILL = 0.025  # m/s, below it a piece is a ball at rest
 AT_HOME_M = 0.006  # from where a ball lay: no farther, and it lies there still
+FAR = 0.08  # metres from where it lay at which a ball that was seen twice was not one taken for another that it touches
 LEAP = 0.05  # metres between two pieces that no ball can have jumped
 FASTEST = 17.0  # m/s
 HOLE_S = 0.3  # longer, and a hand may have been at work
 SLACK, SLACK_S = 2.5, 0.05  # sigmas of when a ball set out, and seconds at most, beyond the looks on either side
 UNSEEN = 0.15  # one sigma of the speed of a ball not seen on its way, in parts of it
+AWAY, LATE_S = (
+    2.5,
+    0.12,
+)  # sigmas from where it lay beyond which a ball has left; seconds, most that it is seen to be there still
 LEAST_WAY = 0.001  # metres between two places of rest that a ball must have been pushed over
 
 
@@ -90,19 +95,24 @@ class Trail:
         )
 
     def way(self) -> float:
-        """How far it was seen from where it lay, metres; single looks are not believed."""
-        firm = [p for p in self.pieces if p.last - p.first >= 2]
-        ways = [float(np.hypot(*(p.c[0] - self.rest))) - 2 * float(np.sqrt(p.spread[0, 0])) for p in firm]
-        return max(ways, default=0.0)
+        """How far it was seen from where it lay, metres; single looks are not believed, nor two that two touching balls may give."""
+        ways = [
+            float(np.hypot(*(p.c[0] - self.rest))) - 2 * float(np.sqrt(p.spread[0, 0]))
+            for p in self.pieces
+            if p.last > p.first
+        ]
+        looks = [p.last - p.first for p in self.pieces if p.last > p.first]
+        return max((way for way, n in zip(ways, looks, strict=True) if n > 1 or way > FAR), default=0.0)
 
     def moves(self) -> bool:
         return any(not rests(p) for p in self.pieces)
 
 
-def jumps_of(ball: int, pieces: list[Piece], margin: float, rest: Floats) -> list[Jump]:
+def jumps_of(ball: int, pieces: list[Piece], margin: float, rest: Floats, away_s: float = -np.inf) -> list[Jump]:
     """The kinks between pieces at which the velocity jumps.
 
     A piece of a few looks says little of its velocity: across it the pieces on either side are compared as well.
+    ``away_s``: the first look that surely shows the ball elsewhere than where it lay, if it lay; it may have left as late as that.
     """
     out: list[Jump] = []
     firm = [k for k, piece in enumerate(pieces) if piece.last - piece.first >= 3 or k in (0, len(pieces) - 1)]
@@ -116,7 +126,17 @@ def jumps_of(ball: int, pieces: list[Piece], margin: float, rest: Floats) -> lis
             whole = _jump(ball, pieces[a], pieces[b], margin, a == 0 and begins_at_rest(pieces[0], rest))
             found = [whole] if whole.real else []
         out += found
+    if out and out[0].departs and pieces and begins_at_rest(pieces[0], rest):
+        out[0].hi_s = max(out[0].hi_s, min(away_s, out[0].hi_s + LATE_S))
     return out
+
+
+def first_away(times: Floats, xy: Floats, cov: Floats, rest: Floats) -> float:
+    """The first look (k,), (k, 2), (k, 2, 2) after which a ball is not seen where it lay any more, within its errors."""
+    off = np.hypot(*(xy - rest).T)
+    sigma = np.sqrt(np.trace(cov, axis1=1, axis2=2) / 2)
+    home = np.flatnonzero(off < AWAY * sigma)
+    return float(times[home[-1] + 1]) if len(home) and home[-1] + 1 < len(times) else -np.inf
 
 
 def _jump(ball: int, left: Piece, right: Piece, margin: float, departs: bool) -> Jump:
@@ -173,7 +193,7 @@ def _idles(piece: Piece, rest: Floats) -> bool:
     """Whether a piece of a few looks is too short to tell a speed, and nowhere but where the ball lay."""
     ends = piece.at(piece.begin_s) - rest, piece.at(piece.end_s) - rest
     strays = 4.0 * float(np.sqrt(2 * piece.spread[0, 0]))  # a single look may, the piece's middle is a mean of two
-    return piece.last - piece.first < 3 and max(float(np.hypot(*end)) for end in ends) < max(AT_HOME_M, strays)
+    return 0 <= piece.last - piece.first < 3 and max(float(np.hypot(*end)) for end in ends) < max(AT_HOME_M, strays)
 
 
 def rests(piece: Piece) -> bool:
@@ -181,7 +201,7 @@ def rests(piece: Piece) -> bool:
     speed = float(np.hypot(piece.c[1, 0], piece.c[1, 1]))
     loose = float(np.sqrt(piece.spread[1, 1]))
     way = speed * (piece.end_s - piece.begin_s)
-    return speed == 0.0 or (
+    return (speed == 0.0 and piece.last > piece.first) or (  # a single look has no speed
         piece.last - piece.first >= 2 and (speed < STILL or (speed < 3 * loose and loose < 0.05) or way < 0.004)
     )
 

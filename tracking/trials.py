@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from calibration.table import Table
-from tracking.amend import Trial
+from tracking.amend import Sketch, Trial
 from tracking.joint import Fit, Kink
 from tracking.observations import Floats
 
 NEAR = 0.004  # metres from touching at which an impact is tried
+BLIND = 0.6  # of a frame by which a kink of a ball seen once or twice before it may be told wrong
+ROLLS, AFTER_S = 0.95, 0.3  # of its speed that a ball rolls with; seconds of looks that tell how it came back
+TURNED = 6.0  # sigmas of a look from a nose at which a ball that turns back may have met it
+ILL = 8.0  # mean squared misfit / 2 of an arc that the looks refuse
+BACK_FRAMES = 1.5  # the way of a ball pushed to a cushion and back that no look need show, in frames of its speed
 SQUEEZED = 0.004  # metres from a nose from which a ball pushed toward it bounces at once
 
 
@@ -43,15 +49,18 @@ def candidates(
     step = np.hypot(*np.diff(xy, axis=1, append=xy[:, -1:]).transpose(2, 0, 1)) / (frame_s / 4)
     gone = np.array([ends.get(b, np.inf) for b in balls])
     xy[t[None] > gone[:, None] + frame_s] = np.nan
+    rough = [float(np.sqrt(np.trace(c) / 2)) for p in fit.paths.values() for c in p.cov[1:]]
+    noise = float(np.median(rough)) if rough else 0.0
+    near, turned_back = max(NEAR, noise), max(NEAR, TURNED * noise)
     found: list[tuple[float, Trial]] = []
     contacts = [k for k in fit.kinks if k.kind == "contact"]
     for i, a in enumerate(balls[:-1]):
         d = np.hypot(*(xy[i + 1 :] - xy[i]).transpose(2, 0, 1)) - 2 * r
-        for j in np.flatnonzero(np.nanmin(np.where(np.isnan(d), 9.0, d), axis=1) < NEAR):
+        for j in np.flatnonzero(np.nanmin(np.where(np.isnan(d), 9.0, d), axis=1) < near):
             c = balls[i + 1 + j]
             pair = (min(a, c), max(a, c))
             known = np.array([k.t_s for k in contacts if k.balls == pair])
-            for k in _closest(d[j]):
+            for k in _closest(d[j], near):
                 if len(known) and np.abs(known - t[k]).min() < frame_s:
                     continue
                 if step[i, k] + step[i + 1 + j, k] < 0.02:
@@ -62,18 +71,41 @@ def candidates(
         for axis, place, sign in noses(table):
             gap = (xy[i, :, axis] - place) * sign
             known = np.array([k.t_s for k in fit.kinks if b in k.balls and (k.kind == "jaw" or k.wall is not None)])
-            for k in _closest(gap):
+            for k in _closest(gap, turned_back):
                 if len(known) and np.abs(known - t[k]).min() < 1.5 * frame_s:
                     continue
                 if step[i, k] < 0.02 or any(np.hypot(*(xy[i, k] - m)) < 0.125 for m, _ in mouths):
                     continue
-                found.append((abs(float(gap[k])), Trial(Kink("rail", float(t[k]), (b,), (axis, place, sign), p=0.9))))
+                kink = Kink("rail", float(t[k]), (b,), (axis, place, sign), p=0.9)
+                turned = gap[k] > near  # the arc bends back before it: tried with straight ways there and back
+                found.append((abs(float(gap[k])), Trial(kink, change=_bounce(kink) if turned else None)))
     return [trial for _, trial in sorted(found, key=lambda f: f[0])]
 
 
-def _closest(gap: Floats) -> list[int]:
-    """Where a distance from touching is least, or first below zero."""
-    near = np.flatnonzero(gap < NEAR)
+def _bounce(kink: Kink) -> Callable[[Sketch], Sketch]:
+    def change(sketch: Sketch) -> Sketch:
+        b = kink.balls[0]
+        mine = sketch.kinks_of(b)
+        j = sum(k.t_s <= kink.t_s for k in mine)
+        path = sketch.paths[b]
+        end = min(mine[j].t_s if j < len(mine) else np.inf, kink.t_s + AFTER_S)
+        on = (path.times > kink.t_s) & (path.times < end)
+        if on.sum() < 3:
+            return sketch
+        t = path.times[on] - kink.t_s
+        v = np.polyfit(t, path.xy[on], 1)[0]
+        place = sketch.state(b, kink.t_s)[:2]
+        arcs = path.arcs.copy()
+        arcs[j, 4:] = ROLLS * arcs[j, 2:4]
+        sketch = replace(sketch, paths=sketch.paths | {b: replace(path, arcs=arcs)})
+        return sketch.plus(kink, {b: np.concatenate([place, v, ROLLS * v])})
+
+    return change
+
+
+def _closest(gap: Floats, within: float) -> list[int]:
+    """Where a distance from touching is least and under ``within``, or first below zero."""
+    near = np.flatnonzero(gap < within)
     if not len(near):
         return []
     out = []
@@ -113,7 +145,8 @@ def explanations(fit: Fit, frame_s: float, table: Table, places: Callable[[int, 
         for axis, place, sign in noses(table):
             gap = np.abs(mine[:, axis] - place)
             k = int(np.argmin(gap))
-            if gap[k] < 0.02:
+            fastest = float(np.abs(np.diff(mine[:, axis])).max()) / (t[1] - t[0])
+            if gap[k] < 0.02 + BLIND * frame_s * fastest:
                 out.append((float(gap[k]), Trial(Kink("rail", float(t[k]), (b,), (axis, place, sign), p=0.9), (kink,))))
     return [trial for _, trial in sorted(out, key=lambda f: f[0])]
 
@@ -135,8 +168,12 @@ def squeezes(fit: Fit, frame_s: float, table: Table, places: Callable[[int, Floa
             line = here - places(a, moment)[0]
             if abs(float(np.hypot(*line)) - 2 * r) > 0.01:
                 continue
+            # off a cushion that it does not touch it comes back a frame or two later: tried where the arcs do not fit without
+            beside = [(b, j) for b in (a, c) if b in fit.paths for j in _beside(fit, b, i)]
+            worst = max((fit.misfit.get(arc, 0.0) for arc in beside), default=0.0)
+            room = BACK_FRAMES * frame_s * float(fit.push[i]) if worst > ILL else SQUEEZED
             for axis, place, sign in noses(table):
-                if (here[axis] - place) * sign > SQUEEZED or line[axis] * sign > -0.1 * r:
+                if (here[axis] - place) * sign > room or line[axis] * sign > -0.1 * r:
                     continue
                 pair = (min(a, c), max(a, c))
                 near = [
@@ -153,6 +190,13 @@ def squeezes(fit: Fit, frame_s: float, table: Table, places: Callable[[int, Floa
                 start = min(k.t_s for k in near)
                 out.append(Trial(Kink("contact", start, pair, p=0.9), tuple(near), c, wall))
     return out
+
+
+def _beside(fit: Fit, ball: int, kink: int) -> tuple[int, int]:
+    """The arcs of a ball before and after a kink (or the last, where the kink is not its own)."""
+    ks = fit.kinks_of(ball)
+    j = ks.index(kink) if kink in ks else len(ks) - 1
+    return j, j + 1
 
 
 def swaps(fit: Fit, frame_s: float) -> list[Trial]:
