@@ -12,6 +12,8 @@ TOUCHING = 0.005  # metres between balls that set out together when one is struc
 ALONG = 0.15  # radians off the line of centres that a ball pushed by another may seem to go
 STROKE = 0.012  # metres that a ball struck by the tip goes at least
 NEAR_BY = 3.5  # frames of a stroke before a contact, in which its approach is hardly seen
+HOP = 0.05  # of the cue ball's speed, below which what another seemed to do before was no stroke
+MANY = 3  # balls that set out together: more are a pack
 STRUCK = 0.1  # m/s, least push that tells where it came from
 AIMED = 0.35  # radians off the way that a struck ball was told to go
 NEAR, LOOSE = 0.03, 0.24  # metres, and of a frame, by which the way back may miss the place of contact
@@ -110,6 +112,13 @@ class Opening:
         gone = next((p for p in self.trails[b].pieces if p.begin_s > opener.t_s and p.last >= p.first), None)
         if strike is None or gone is None:
             return found
+        together = [
+            t
+            for t in self.trails.values()
+            if any(j.departs and abs(j.t_s - opener.t_s) < NEAR_BY * self.frame for j in t.jumps)
+        ]
+        if len(together) > MANY + 1:
+            return found
         firsts: dict[int, Kink] = {}
         for kink in sorted(found, key=lambda k: k.t_s):
             for c in kink.balls:
@@ -164,8 +173,8 @@ class Opening:
     def _leeway(self, jump: Jump, opener: Jump) -> float:
         """By how much the likely cue ball may seem to start after another that it sent off: more where it lay beside it."""
         gap = self._apart(jump, opener)
-        if gap < TOUCHING:
-            return 5.0 * self.frame  # it follows slowly, or stops at once
+        if gap < TOUCHING or opener.size < HOP * jump.size:
+            return 5.0 * self.frame  # it follows slowly, or stops at once; detections of touching balls hop about
         return (3.0 if gap < 2 * self.table.ball_m else 1.0) * self.frame
 
     def _apart(self, one: Jump, other: Jump) -> float:
