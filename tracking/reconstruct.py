@@ -12,23 +12,22 @@ from tracking import motion, noise, packs, pockets
 from tracking.amend import Amender, Sketch, Trial
 from tracking.checks import meetings, needless, overlooked, unnamed, weigh
 from tracking.draft import Draft, Row, among, row_of
+from tracking.guess import first_fit, thin
 from tracking.impacts import Explainer
-from tracking.joint import Fit, Kink, Path, sample, solve, stop_time
+from tracking.joint import Fit, Kink, Path, sample, stop_time
 from tracking.kinks import cut, resting_piece, shifted
 from tracking.looks import Looks
 from tracking.observations import Floats
 from tracking.opening import TOUCHING
 from tracking.outset import outsets
 from tracking.relays import approaches, relays
-from tracking.trails import Trail, begins_at_rest, bridged, first_away, jumps_of, rests, tidy
+from tracking.trails import Trail, bridged, first_away, jumps_of, rests, tidy
 from tracking.trials import candidates, explanations, squeezes, swaps
 
 LEAD_S = 0.25  # looks kept before a ball starts and after it stops
 LEAST_REST_S = 0.15  # a ball seen in one place for so long from the first look on lay there
 UNSEEN = (0.3, 6)  # seconds and looks in a row without a ball after which it is no longer there
 UNSEEN_MOUTH = (0.15, 4)  # the same in a pocket's mouth
-LAST_AT_REST = 3  # looks at rest that are kept one by one
-SEEN_WAY = 0.02  # metres from which the way between two kinks tells a speed
 MERCY = 10.0  # cost that an event which geometry asks for may bring
 LEAST_P = 0.1  # touches of a pocket's point less likely than this are not told
 MOVED = 0.003  # metres a ball's place must change for it to have moved
@@ -140,7 +139,7 @@ def reconstruct(
             before[-1] = False  # gone before anything moved: its last look says where
             kept[b] = (looks[b].times[~before], looks[b].xy[~before], looks[b].cov[~before])
     movers = [b for b in kept if trails[b].moves() or np.isfinite(trails[b].end_s) or any(b in k.balls for k in kinks)]
-    fit = _fit(looks, movers, kept, trails, starts, kinks, table, exposure_s, prior, frame, draft)
+    fit = first_fit(looks, movers, kept, trails, starts, kinks, table, exposure_s, prior, frame, draft)
     fit, refused, needed = _amended(fit, looks, kept, trails, starts, table, exposure_s, frame, broke, draft)
     weigh(fit)
     _struck_through(fit, starts, table, frame)
@@ -336,124 +335,3 @@ def moving_span(seen: Looks, rest: Floats, vanished: bool, begin_s: float = -np.
     begin = max(min(int(np.searchsorted(t, t[out] - LEAD_S)), out - 5), 0)
     finish = int(np.searchsorted(t, t[min(max(last, first + 1), len(t) - 1)] + LEAD_S, side="right"))
     return begin, finish, out
-
-
-def _fit(
-    looks: Mapping[int, Looks], movers: list[int], kept: dict[int, tuple[Floats, Floats, Floats]], trails: dict[int, Trail],
-    starts: dict[int, Floats], kinks: list[Kink], table: Table, exposure_s: float, prior: tuple[float, float, float, float], frame_s: float,
-    draft: Draft | None,
-) -> Fit:  # fmt: skip
-    paths: dict[int, Path] = {}
-    balls = set(movers) | {b for k in kinks for b in k.balls}
-    ordered = {b: sorted((k for k in kinks if b in k.balls), key=lambda k: k.t_s) for b in balls}
-    velocity: dict[int, Floats] = {}
-    guesses: dict[int, list[Floats]] = {}
-    for b in balls:
-        trail = trails[b]
-        resting = not trail.pieces or begins_at_rest(trail.pieces[0], trail.rest)
-        if resting:
-            guesses[b] = [np.concatenate([starts[b], np.zeros(4)])]
-            velocity[b] = np.zeros(2)
-        else:
-            piece = trail.pieces[0]
-            v = piece.velocity(piece.begin_s)
-            guesses[b] = [np.concatenate([piece.at(piece.begin_s), v, 0.95 * v])]
-            velocity[b] = piece.velocity(piece.end_s)
-    for kink in sorted(kinks, key=lambda k: k.t_s):
-        place = {b: trails[b].at(np.array([kink.t_s]))[0] for b in kink.balls}
-        physics = dict(velocity)
-        if kink.kind == "contact":
-            a, c = kink.balls
-            line = place[c] - place[a]
-            axis = line / max(float(np.hypot(*line)), 1e-6)
-            push = max(float((velocity[a] - velocity[c]) @ axis), 0.0) * axis
-            physics[a], physics[c] = velocity[a] - push, velocity[c] + push
-        elif kink.wall is not None:
-            axis_k = kink.wall[0]
-            v = velocity[kink.balls[0]].copy()
-            v[axis_k] *= -0.75
-            physics[kink.balls[0]] = v
-        for b in kink.balls:
-            mine = ordered[b]
-            j = next(i for i, k in enumerate(mine) if k is kink)
-            until = mine[j + 1].t_s if j + 1 < len(mine) else np.inf
-            inside = [
-                p for p in trails[b].pieces if kink.t_s < 0.5 * (p.begin_s + p.end_s) < until and p.last != p.first
-            ]
-            if inside:
-                v = inside[0].velocity(kink.t_s)
-                r = inside[-1].velocity(inside[0].end_s if len(inside) == 1 else inside[-1].begin_s)
-                velocity[b] = inside[-1].velocity(min(until, inside[-1].end_s))
-            else:
-                v = physics[b]
-                unseen = kink.crowd or kink.kind == "strike"
-                if unseen and np.isfinite(until) and until > kink.t_s:  # on its way to where it was next
-                    way = trails[b].at(np.array([until]))[0] - place[b]
-                    v = way / (until - kink.t_s) if np.hypot(*way) > SEEN_WAY else _sent(trails, mine[j + 1], b)
-                r = 0.9 * v
-                velocity[b] = v
-            guesses[b].append(np.concatenate([place[b], v, r]))
-    if draft is not None:
-        for b, guess in guesses.items():
-            known = draft.arcs(b)
-            guess[: len(known)] = list(known)
-    for b in balls:
-        if b in kept:
-            times, xy, cov = kept[b]
-        else:
-            times, xy, cov = looks[b].times, looks[b].xy, looks[b].cov
-        t0 = ordered[b][0].t_s if ordered[b] else np.inf
-        resting = guesses[b][0][2] == 0 and guesses[b][0][3] == 0
-        times, xy, cov = thin(times, xy, cov, starts[b], t0, bool(resting), looks[b], trails[b])
-        begin = float(times[0]) if len(times) else 0.0
-        if not resting:
-            begin = trails[b].pieces[0].begin_s
-        paths[b] = Path(b, times, xy, cov, begin, np.array(guesses[b]), bool(resting))
-    if draft is not None:
-        prior = (draft.fit.slide, draft.fit.roll, *prior[2:])
-    return solve(
-        paths, kinks, radius=table.ball_radius, exposure_s=exposure_s, prior=prior, loose_s=0.7 * frame_s,
-        again=0 if draft else 1, warm=draft is not None,
-    )  # fmt: skip
-
-
-def _sent(trails: dict[int, Trail], contact: Kink, ball: int) -> Floats:
-    """(2,) velocity with which a ball came to a contact with one that lay beside it: what the two had after it, together."""
-    v = np.zeros(2)
-    for b in contact.balls:
-        after = next((p for p in trails[b].pieces if p.end_s > contact.t_s and p.last > p.first and not rests(p)), None)
-        if after is not None and (b == ball or contact.kind == "contact"):
-            v = v + after.velocity(max(contact.t_s, after.begin_s))
-    return v
-
-
-def thin(
-    times: Floats, xy: Floats, cov: Floats, rest: Floats, first_s: float, resting: bool, seen: Looks, trail: Trail
-) -> tuple[Floats, Floats, Floats]:
-    """Looks with those at rest before the first kink, and at rest at the end, each taken together as one."""
-    if not len(times):
-        return times, xy, cov
-    floor = np.eye(2) * 4e-4**2
-    parts: list[tuple[Floats, Floats, Floats]] = []
-    lead = (times < first_s - 0.02) if resting else np.zeros(len(times), dtype=np.bool_)
-    lead[np.flatnonzero(lead)[-LAST_AT_REST:]] = False  # these say when it can have set out at the earliest
-    tail = np.zeros(len(times), dtype=np.bool_)
-    if trail.pieces:
-        last = trail.pieces[-1]
-        if np.hypot(*last.c[1]) < 0.008 and last.last - last.first > 4:
-            tail = times > last.begin_s + 0.05
-    tail &= ~lead
-    if lead.any() or resting:
-        n = max(int((seen.times < first_s).sum()) - LAST_AT_REST, 1)
-        parts.append((np.array([min(float(times[0]), first_s - 0.001)]), rest[None], cov[:1] / min(n, 12) + floor))
-    middle = ~lead & ~tail
-    parts.append((times[middle], xy[middle], cov[middle]))
-    if tail.any():
-        n = int(tail.sum())
-        place = np.median(xy[tail], axis=0)
-        parts.append((times[tail][n // 2 : n // 2 + 1], place[None], cov[tail][:1] / min(n, 12) * 1.5 + floor))
-    return (
-        np.concatenate([p[0] for p in parts]),
-        np.concatenate([p[1] for p in parts]),
-        np.concatenate([p[2] for p in parts]),
-    )
