@@ -63,7 +63,12 @@ def identify(
     numbers = np.flatnonzero(allowed)
     joint = np.array([score[chain].sum(axis=0) for chain in chains])[:, numbers]
     joint = np.maximum(joint - joint.max(axis=1, keepdims=True), NEVER)
-    given, p_of = assign(joint, CROWDED if len(chains) > len(numbers) else ALONE, OUT_OF_QUESTION)
+    stray = np.full(len(chains), ALONE)
+    if len(chains) > len(numbers):
+        # what was seen for a moment is left without a number sooner than a ball that lies there
+        known = np.full(n, INDEPENDENT) if looked is None else looked
+        stray = CROWDED * np.array([min(1.0, float(known[c].sum()) / INDEPENDENT) for c in chains])
+    given, p_of = assign(joint, stray, OUT_OF_QUESTION)
     number: dict[int, int] = {}
     p: dict[int, float] = {}
     shares = np.zeros((n, 16))

@@ -88,13 +88,13 @@ class Assigner:
         return {t: (allowed[c], float(p[r, c])) for r, (t, c) in enumerate(zip(tracks, given, strict=True)) if c >= 0}
 
 
-def assign(log_like: Floats, stray: float = STRAY, never: float = NEVER) -> tuple[Ints, Floats]:
+def assign(log_like: Floats, stray: Floats | float = STRAY, never: float = NEVER) -> tuple[Ints, Floats]:
     """The likeliest assignment as a whole, and the probability of every number.
 
     Parameters
     ----------
     log_like : (n, m) log-likelihood of each number for each track.
-    stray : that a track is none of them, beside its own best.
+    stray : (n,) or one for all: that a track is none of them, beside its own best.
     never : as in `marginals`.
 
     Returns
@@ -105,14 +105,14 @@ def assign(log_like: Floats, stray: float = STRAY, never: float = NEVER) -> tupl
     if not n:
         return np.zeros(0, dtype=np.intp), np.zeros((0, m))
     best = log_like.max(axis=1, keepdims=True, initial=-1e9)
-    spare = np.where(np.eye(n, dtype=bool), stray, -1e6)
+    spare = np.where(np.eye(n, dtype=bool), np.broadcast_to(stray, n), -1e6)
     rows, columns = linear_sum_assignment(-np.hstack([log_like - best, spare]))
     given = np.full(n, -1, dtype=np.intp)
     given[rows] = np.where(columns < m, columns, -1)
     return given, marginals(log_like - best, stray, never)
 
 
-def marginals(log_like: Floats, stray: float = STRAY, never: float = NEVER) -> Floats:
+def marginals(log_like: Floats, stray: Floats | float = STRAY, never: float = NEVER) -> Floats:
     """Probability (n, m) of each number for each track when no number is given twice; m at most 16.
 
     The sum over all assignments; each track may also be none of the numbers, at a likelihood of exp(``stray``). Tracks that
@@ -122,20 +122,22 @@ def marginals(log_like: Floats, stray: float = STRAY, never: float = NEVER) -> F
     n, m = log_like.shape
     if not n:
         return np.zeros((0, m))
+    strays = np.broadcast_to(stray, n)
     possible = log_like > log_like.max(axis=1, keepdims=True) + never
     _, part = connected_components(np.block([[np.zeros((n, n)), possible], [possible.T, np.zeros((m, m))]]), False)
     out = np.zeros((n, m))
     for k in set(part[:n].tolist()):
         tracks, numbers = np.flatnonzero(part[:n] == k), np.flatnonzero(part[n:] == k)
-        out[np.ix_(tracks, numbers)] = _marginals(log_like[np.ix_(tracks, numbers)], stray)
+        out[np.ix_(tracks, numbers)] = _marginals(log_like[np.ix_(tracks, numbers)], strays[tracks])
     return out
 
 
-def _marginals(log_like: Floats, stray: float) -> Floats:
+def _marginals(log_like: Floats, stray: Floats) -> Floats:
     """The same by dynamic programming over the sets of numbers given so far (n 2^m terms)."""
     n, m = log_like.shape
-    like = np.exp(log_like - log_like.max(axis=1, keepdims=True, initial=stray))
-    none = np.exp(stray - log_like.max(axis=1, initial=stray))
+    best = np.maximum(log_like.max(axis=1), stray)
+    like = np.exp(log_like - best[:, None])
+    none = np.exp(stray - best)
     forward = np.zeros((n + 1, 2**m))
     forward[0, 0] = 1.0
     for k in range(n):

@@ -106,8 +106,10 @@ class Seer:
 
     def judge(self, balls: Detections, radius: Floats, expected: Floats | None = None) -> Detections:
         """What is left of ``balls`` when sizes are compared; ``radius`` (n,) is what each was seen with, ``expected`` as in `fitted`."""
-        # a thing is weighed by the size that it was seen with: a mark on the cloth can be fitted as a ball, too
-        found = sizes.weigh(balls.with_(radius=radius), expected).with_(radius=balls.radius)
+        if expected is not None:
+            found = sizes.weigh_known(balls, radius, expected)
+        else:  # a thing is weighed by the size that it was seen with: a mark on the cloth can be fitted as a ball, too
+            found = sizes.weigh(balls.with_(radius=radius)).with_(radius=balls.radius)
         return sizes.single(found[found.score > self.doubtful])
 
     def _adapt(self, found: Detections, region: yolo.Region) -> None:

@@ -27,6 +27,10 @@ CLEAR = 0.21  # standard deviation of its centre in radii, likewise: that of a d
 ONE = 0.5  # of a radius: two whole balls are never so near to each other
 FREE = 0.2  # deviation of the log of the radius that costs nothing: cut and half-hidden balls
 SPREAD = 0.18  # beyond that, one standard deviation
+#: The same two where a camera and most of the balls agree on the size: a round mark on the cloth is firmly outlined at its own.
+FREE_KNOWN, SPREAD_KNOWN = 0.12, 0.06
+FIRM = 2.0  # times the relative standard deviation of a centre, that the size of its outline is known to
+ALIKE = 0.4  # deviation of the log of a radius, up to which a thing may tell by how much the camera's sizes are wrong
 SCATTER = 0.08  # of a radius about the plane, relative
 #: Standard deviation of the radius' relative change over the balls' own extent, across and down the picture: cameras are
 #: held level, so that the horizon lies across and balls grow towards the picture's foot.
@@ -156,6 +160,33 @@ def single(found: Detections) -> Detections:
     for k in range(len(found)):
         keep[k] = not (covered[k] & keep).any()
     return found[np.sort(order[keep])]
+
+
+def weigh_known(found: Detections, seen: Floats, expected: Floats) -> Detections:
+    """The same detections with scores lowered where the size is none that a ball can have there, by a calibrated camera.
+
+    A sticker on a spot is a round thing of seven tenths of a ball, sharply outlined; what shows of a ball behind a cushion is as
+    small, but its outline is vague.
+
+    Parameters
+    ----------
+    found : the balls; those begun small that were found to be whole have their whole radius.
+    seen : (n,) radius that each was seen with at first, pixels.
+    expected : (n,) radius that a ball there has, pixels, NaN where none can be.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        log = np.log(found.radius / expected)
+        begun = np.log(seen / expected)
+        tells = (found.score > 0.5) & (np.abs(log) < ALIKE)
+        grown = found.radius != seen
+        if tells.sum() < FEWEST:
+            return weigh(found.with_(radius=np.where(grown, np.sqrt(seen * found.radius), seen)), expected).with_(radius=found.radius)
+        level = float(np.median(log[tells]))
+        sigma = np.sqrt(np.trace(found.cov, axis1=1, axis2=2) / 2) / expected
+        free = np.where(grown, FREE, FREE_KNOWN)
+        spread = np.where(grown, SPREAD, np.hypot(SPREAD_KNOWN, FIRM * sigma))
+        off = np.maximum(np.abs(np.where(grown, 0.5 * (begun + log), log) - level) - free, 0) / spread
+    return found.with_(score=found.score * np.exp(-0.5 * np.nan_to_num(off) ** 2))
 
 
 def weigh(found: Detections, expected: Floats | None = None) -> Detections:
