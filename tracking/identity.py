@@ -11,6 +11,8 @@ from tracking.observations import Floats
 from vision.numbers import NEVER, assign
 
 CROWDED = -8.0  # nats a track may lose, where there are more tracks than numbers, before it is left without
+THERE = -2.0  # more of them for one that is seen now
+LATELY_S = 0.5  # seconds ago is now
 OUT_OF_QUESTION = (
     -12.0
 )  # nats; numbers this unlikely do not tie balls together, or each look would cost a tenth of a second
@@ -65,9 +67,7 @@ def identify(
     joint = np.maximum(joint - joint.max(axis=1, keepdims=True), NEVER)
     stray = np.full(len(chains), ALONE)
     if len(chains) > len(numbers):
-        # what was seen for a moment is left without a number sooner than a ball that lies there
-        known = np.full(n, INDEPENDENT) if looked is None else looked
-        stray = CROWDED * np.array([min(1.0, float(known[c].sum()) / INDEPENDENT) for c in chains])
+        stray = _claims(chains, spans, np.full(n, INDEPENDENT) if looked is None else looked)
     given, p_of = assign(joint, stray, OUT_OF_QUESTION)
     number: dict[int, int] = {}
     p: dict[int, float] = {}
@@ -80,6 +80,15 @@ def identify(
             number[tracks[k]] = int(numbers[column])
             p[tracks[k]] = float(row[column])
     return Identities(number, p, shares)
+
+
+def _claims(chains: list[list[int]], spans: Floats, looked: Floats) -> Floats:
+    """(chains,) nats that it costs to leave one without a number: what lies there is a ball, what was seen for a moment and is gone
+    may have been a piece of another."""
+    now = float(spans[:, 1].max())
+    there = np.array([now - float(spans[c, 1].max()) < LATELY_S for c in chains])
+    share = np.array([min(1.0, float(looked[c].sum()) / INDEPENDENT) for c in chains])
+    return np.where(there, CROWDED + THERE, CROWDED * share)
 
 
 def _chains(tracks: Sequence[int], score: Floats, spans: Floats) -> list[list[int]]:

@@ -180,7 +180,9 @@ def weigh_known(found: Detections, seen: Floats, expected: Floats) -> Detections
         tells = (found.score > 0.5) & (np.abs(log) < ALIKE)
         grown = found.radius != seen
         if tells.sum() < FEWEST:
-            return weigh(found.with_(radius=np.where(grown, np.sqrt(seen * found.radius), seen)), expected).with_(radius=found.radius)
+            return weigh(found.with_(radius=np.where(grown, np.sqrt(seen * found.radius), seen)), expected).with_(
+                radius=found.radius
+            )
         level = float(np.median(log[tells]))
         sigma = np.sqrt(np.trace(found.cov, axis1=1, axis2=2) / 2) / expected
         free = np.where(grown, FREE, FREE_KNOWN)

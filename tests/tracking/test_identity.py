@@ -3,6 +3,7 @@
 import time
 
 import numpy as np
+import pytest
 
 from tracking.identity import identify
 
@@ -56,3 +57,20 @@ def test_a_full_table_is_named_in_a_few_milliseconds() -> None:
     assert (time.process_time() - began) / 10 < 0.02
     assert sorted(found.number.values()) == list(range(16))
     assert 0.8 < found.p[3] < 0.95 < 0.999 < found.p[5]
+
+
+def crowded(looked_10: float, looked_16: float) -> dict[int, int]:
+    """Seventeen tracks of sixteen balls: track 16, long gone, looks like the 10 as track 10 does, which lies there."""
+    rows = evidence(*((k, 9.0) for k in range(16)), (10, 9.0))
+    spans = np.array([[0.0, 9.0]] * 16 + [[0.0, 5.3]])
+    looked = np.array([*[3.0] * 16, looked_16])
+    looked[10] = looked_10
+    return identify(list(range(17)), rows, spans, looked=looked).number
+
+
+@pytest.mark.parametrize(("looked_10", "looked_16"), [(3.0, 1.2), (1.7, 3.0)])
+def test_what_lies_there_keeps_its_number(looked_10: float, looked_16: float) -> None:
+    """A piece that lasted a moment takes it from no ball, nor one looked at for long from a ball that lay in the rack unmoved."""
+    given = crowded(looked_10, looked_16)
+    assert given[10] == 10
+    assert 16 not in given

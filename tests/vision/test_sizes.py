@@ -96,3 +96,33 @@ def test_a_camera_tells_sizes_everywhere() -> None:
     assert inside.sum() > 30
     np.testing.assert_allclose(radius_at(pixels[inside]), camera.ball_radius_px(xy[inside], r), rtol=0.01)
     assert len(radius_at(np.zeros((0, 2)))) == 0
+
+
+def seen_whole(radius: list[float], sigma: list[float]) -> Detections:
+    """Four whole balls of 20 pixels, and further things of these sizes, their centres known to ``sigma`` pixels."""
+    n = 4 + len(radius)
+    centre = np.column_stack([100.0 * np.arange(n), np.full(n, 50.0)])
+    found = Detections.of(centre, np.array([20.0] * 4 + radius), np.full(n, 0.65))
+    return found.with_(cov=np.eye(2) * np.array([0.3] * 4 + sigma)[:, None, None] ** 2)
+
+
+def test_a_sticker_is_no_ball_and_what_shows_of_a_hidden_ball_may_be() -> None:
+    """Both seven tenths of a ball; the sticker's outline is sharp."""
+    found = seen_whole([14.2, 14.2], [0.7, 5.0])
+    told = sizes.weigh_known(found, found.radius, np.full(6, 20.0))
+    assert told.score[:4] == pytest.approx(0.65)
+    assert told.score[4] < 0.15
+    assert told.score[5] > 0.4
+
+
+def test_a_ball_seen_by_its_number_and_then_whole_is_kept() -> None:
+    found = seen_whole([19.2], [2.4])
+    told = sizes.weigh_known(found, np.array([20.0] * 4 + [11.3]), np.full(5, 20.0))
+    assert told.score[4] > 0.45
+    assert told.radius.tolist() == found.radius.tolist()
+
+
+def test_balls_on_a_table_of_another_size_than_thought_are_balls() -> None:
+    """All are a fifth smaller than the camera says: the table is larger, not everything a sticker."""
+    found = seen_whole([20.0], [0.3])
+    assert sizes.weigh_known(found, found.radius, np.full(5, 25.0)).score == pytest.approx(0.65)
