@@ -16,6 +16,7 @@ from calibration.table import Table
 from tracking.joint import Fit, Kink, Path, solve
 from tracking.motion import fly
 from tracking.observations import Floats
+from tracking.path import causeless
 
 GAIN = 9.0  # cost that one more impact must save: with five numbers more and many tried, chance saves less
 CAUSELESS = 40.0  # cost of a contact of two balls at rest, which nothing brought about
@@ -339,26 +340,11 @@ class Amender:
         least = -MERCY if named else ORDER if alike else GAIN
         saved = without.cost - with_it.cost
         for part, sign in ((before, 1), (after, -1)):
-            saved += sign * CAUSELESS * causeless({b: p.resting for b, p in part.paths.items()}, part.kinks)
+            alone = [k for k in causeless(part.kinks, part.paths) if k.kind == "contact" and not k.crowd]
+            saved += sign * CAUSELESS * len(alone)
         if saved < least:
             return None
         return splice(changed, after, with_it)
-
-
-def causeless(paths: dict[int, bool], kinks: list[Kink]) -> int:
-    """How many contacts of two balls at rest there are, which nothing can have brought about.
-
-    Parameters
-    ----------
-    paths : by ball, whether it lies at rest before the first of ``kinks`` that it is in.
-    """
-    met: set[int] = set()
-    count = 0
-    for kink in sorted(kinks, key=lambda k: k.t_s):
-        fresh = [b for b in kink.balls if paths.get(b, False) and b not in met]
-        count += kink.kind == "contact" and not kink.crowd and len(fresh) == 2
-        met |= set(kink.balls)
-    return count
 
 
 def splice(sketch: Sketch, part: Cutting, fit: Fit) -> Sketch:

@@ -7,6 +7,7 @@ import numpy as np
 from calibration.table import Table
 from tracking.joint import Fit, Kink, sample
 from tracking.observations import Floats
+from tracking.path import causeless
 from tracking.trails import Trail
 
 CLEAR_PUSH = 0.7  # arcs that fit badly take no more than this off an impact whose push is beyond doubt
@@ -50,7 +51,7 @@ def _stayed(xy: Floats) -> bool:
 
 def uncaused(fit: Fit, kink: Kink) -> bool:
     """Whether all balls of a kink lay at rest before it, so that nothing can have brought it about."""
-    return all(fit.paths[b].resting and fit.kinks[fit.kinks_of(b)[0]] is kink for b in kink.balls)
+    return any(k is kink for k in causeless(fit.kinks, fit.paths))
 
 
 def unnamed(fit: Fit) -> bool:

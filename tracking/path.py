@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -43,3 +44,14 @@ class Path:
     arcs: Floats  # (kinks + 1, 6)
     resting: bool = True  # whether the first arc is a ball at rest
     weight: Floats = field(default_factory=lambda: np.zeros(0))
+
+
+def causeless(kinks: Iterable[Kink], paths: Mapping[int, Path]) -> list[Kink]:
+    """The kinks all of whose balls lay at rest until then, so that nothing can have brought them about."""
+    met: set[int] = set()
+    out = []
+    for kink in sorted(kinks, key=lambda k: k.t_s):
+        if all(b in paths and paths[b].resting and b not in met for b in kink.balls):
+            out.append(kink)
+        met |= set(kink.balls)
+    return out

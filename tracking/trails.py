@@ -16,8 +16,10 @@ AT_HOME_M = 0.006  # from where a ball lay: no farther, and it lies there still
 FAR = 0.08  # metres from where it lay at which a ball that was seen twice was not one taken for another that it touches
 LEAP = 0.05  # metres between two pieces that no ball can have jumped
 FASTEST = 17.0  # m/s
+CREEPS = 0.5  # of the speed in its middle with which a piece begins that no ball sets out on
+DRIFT_M = 0.008  # metres, and four sigmas, by which the ends of a piece may lie off its middle for the ball to rest
 HOLE_S = 0.3  # longer, and a hand may have been at work
-SLACK, SLACK_S = 2.5, 0.05  # sigmas of when a ball set out, and seconds at most, beyond the looks on either side
+SLACK, SLACK_S = 2.5, 0.12  # sigmas of when a ball set out, and seconds at most, beyond the looks on either side
 UNSEEN = 0.15  # one sigma of the speed of a ball not seen on its way, in parts of it
 AWAY, LATE_S = (
     2.5,
@@ -144,6 +146,8 @@ def _jump(ball: int, left: Piece, right: Piece, margin: float, departs: bool) ->
     departs = departs or rests(left)
     before = np.zeros(2) if departs else left.velocity(t)
     after = np.zeros(2) if rests(right) else right.velocity(t)
+    if departs and float(np.hypot(*after)) < CREEPS * float(np.hypot(*right.c[1])):
+        after = right.c[1]  # a parabola may creep out of rest, a ball does not
     if rests(left) and rests(right):
         # it lies elsewhere than before: whatever moved it gave it the speed that rolled out over that way
         way = right.at(right.end_s) - left.c[0]
@@ -201,6 +205,14 @@ def rests(piece: Piece) -> bool:
     speed = float(np.hypot(piece.c[1, 0], piece.c[1, 1]))
     loose = float(np.sqrt(piece.spread[1, 1]))
     way = speed * (piece.end_s - piece.begin_s)
+    if piece.last - piece.first >= 2:  # it may lie still at first, and move at the end
+        s = np.array([piece.begin_s, piece.end_s]) - piece.mid_s
+        off = np.hypot(*(np.outer(piece.c[1], s) + np.outer(piece.c[2], s * s)))
+        slack = np.sqrt(
+            np.maximum(s * s * piece.spread[1, 1] + 2 * s**3 * piece.spread[1, 2] + s**4 * piece.spread[2, 2], 0)
+        )
+        if (off > DRIFT_M + 4 * slack).any():
+            return False
     return (speed == 0.0 and piece.last > piece.first) or (  # a single look has no speed
         piece.last - piece.first >= 2 and (speed < STILL or (speed < 3 * loose and loose < 0.05) or way < 0.004)
     )

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import multiprocessing
 import sys
 import time
@@ -85,6 +84,22 @@ def described(event: dict[str, Any], others: list[dict[str, Any]]) -> str:
     return f"{event['kind']} {balls(event)} at {event['t_s']:.4f} s; near it: {', '.join(near) or 'nothing'}"
 
 
+def orders(want: list[dict[str, Any]], found: dict[str, Any]) -> list[tuple[float, bool]]:
+    """What was said of the order of contacts of one ball, and whether it was so; of contacts that happened alone."""
+    out = []
+    for shot in found["shots"]:
+        for said in shot.get("order", []):
+            pair = [shot["events"][i] for i in said["events"]]
+            if min(e["p"] for e in pair) < 0.5:
+                continue
+            near = [[e for e in want if same(e, g) and abs(e["t_s"] - g["t_s"]) <= CLOSE_S] for g in pair]
+            if not all(near) or same(*pair):  # two touches of one pair have no order but their own
+                continue
+            when = [min(k, key=lambda e: abs(e["t_s"] - g["t_s"]))["t_s"] for k, g in zip(near, pair, strict=True)]
+            out.append((said["p"], when[0] < when[1]))
+    return out
+
+
 def count(tally: Tally, truth: dict[str, Any], found: dict[str, Any], breaks: bool) -> None:
     want = [e for e in merged(truth["shots"][0]["events"]) if e["kind"] in KINDS]
     got = merged([e for shot in found["shots"] for e in shot["events"] if e["kind"] in KINDS])
@@ -112,22 +127,13 @@ def count(tally: Tally, truth: dict[str, Any], found: dict[str, Any], breaks: bo
         tally.failures += [f"invented p={g['p']:.2f} {described(g, want)}" for g in mine if g["p"] >= 0.5]
     cue = sorted((e["t_s"], max(e["balls"])) for e in want if e["kind"] == "contact" and 0 in e["balls"])
     seen = sorted(
-        (e["t_s"], max(e["balls"]), e["sigma_s"])
-        for e in got
-        if e["kind"] == "contact" and 0 in e["balls"] and e["p"] >= 0.5
+        (e["t_s"], max(e["balls"])) for e in got if e["kind"] == "contact" and 0 in e["balls"] and e["p"] >= 0.5
     )
     if len(cue) < 2 or cue[1][0] - cue[0][0] > 0.003:
         tally.first[1] += 1
         tally.first[0] += (seen[0][1] if seen else None) == (cue[0][1] if cue else None)
-    if (
-        len(seen) > 1
-        and len(cue) > 1
-        and {seen[0][1], seen[1][1]} == {cue[0][1], cue[1][1]}
-        and seen[0][1] != seen[1][1]
-    ):
-        z = (seen[1][0] - seen[0][0]) / math.hypot(seen[0][2], seen[1][2])
-        if z < 4:
-            tally.orders.append((0.5 * (1 + math.erf(z / math.sqrt(2))), seen[0][1] == cue[0][1]))
+    if not breaks:
+        tally.orders += orders(want, found)
     assert hits == sorted(hits)
 
 
@@ -203,7 +209,7 @@ def plot(tally: Tally, title: str, path: Path) -> None:
     axes[0].set(xlabel="share expected within k sigma", ylabel="share found", title=f"times ({len(pulls)} events)")
     for axis, rows, name in (
         (axes[1], tally.said, "events: happened"),
-        (axes[2], tally.orders, "order of the first two contacts"),
+        (axes[2], tally.orders, "order of two contacts of a ball"),
     ):
         p, hit = np.array([r[0] for r in rows]), np.array([r[1] for r in rows])
         edges = [0, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 1.001]

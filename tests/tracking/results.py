@@ -30,6 +30,7 @@ def match_json(shots: list[SeenShot], table: Table) -> dict[str, Any]:
         s = seen.shot
         rows.append(
             {"number": s.number, "start_s": s.start_s, "end_s": s.end_s, "start": {str(b): list(p) for b, p in s.start.items()},
-             "end": {str(b): list(p) for b, p in s.end.items()}, "events": [event_json(e) for e in s.events]}
+             "end": {str(b): list(p) for b, p in s.end.items()}, "events": [event_json(e) for e in s.events],
+             "order": [{"events": [o.first, o.second], "p": o.p} for o in seen.order]}
         )  # fmt: skip
     return {"format": "railbird/1", "table": table.to_json(), "shots": rows}

@@ -153,3 +153,29 @@ def test_a_slow_ball_drops_after_it_was_last_seen_outside(late: bool) -> None:
         assert drop.sigma_s > 0.3 * FRAME
     else:
         assert drop.t_s == pytest.approx(0.5, abs=0.02)
+
+
+def test_a_ball_that_is_pushed_again_while_it_creeps_left_its_place_with_a_jump() -> None:
+    """0.12 m/s from rest and 0.19 m/s an eighth of a second later: one parabola fits both, that begins with no speed."""
+    times = np.arange(0.0, 1.0, 1 / 60)
+    y = 1.0 + 0.12 * np.clip(times - 0.5, 0, None) + 0.07 * np.clip(times - 0.62, 0, None)
+    xy = np.column_stack([np.full_like(times, 0.5), y])
+    cov = np.tile(np.eye(2) * 0.0015**2, (len(times), 1, 1))
+    still = int((times < 0.48).sum())
+    pieces = [
+        resting_piece(times[:still], xy[0]),
+        *(shifted(p, still) for p in cut(times[still:], xy[still:], cov[still:])),
+    ]
+    jump = jumps_of(1, pieces, 0.6 / 60, xy[0])[0]
+    assert jump.departs
+    assert jump.real
+    assert jump.size > 0.08
+
+
+def test_what_lies_still_at_first_and_moves_at_the_end_does_not_rest() -> None:
+    times = np.arange(0.0, 1.0, 1 / 60)
+    creeping = np.column_stack([np.full_like(times, 0.5), 1.0 + 0.06 * (times - 0.3) ** 2])
+    lying = np.column_stack([np.full_like(times, 0.5), np.ones_like(times)])
+    cov = np.tile(np.eye(2) * 0.0015**2, (len(times), 1, 1))
+    assert [rests(p) for p in cut(times, creeping, cov)] == [False]
+    assert [rests(p) for p in cut(times, lying, cov)] == [True]
