@@ -80,11 +80,17 @@ def link(served: Served, page: str, role: Role) -> str:
 
 
 def tap_ball(page: Any, ball: int) -> None:
-    """Touch the ball where it lies in the table picture."""
-    place = page.locator(f"#table g[data-ball='{ball}']")
-    place.scroll_into_view_if_needed()
-    box = place.bounding_box()
-    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    """Touch the ball where it lies in the table picture, which is drawn anew whenever balls are told of: place and scroll in one go."""
+    place = page.evaluate(
+        """ball => {
+            const drawn = document.querySelector(`#table g[data-ball='${ball}']`);
+            drawn.scrollIntoView({ block: "center" });
+            const box = drawn.getBoundingClientRect();
+            return [box.x + box.width / 2, box.y + box.height / 2];
+        }""",
+        ball,
+    )
+    page.mouse.click(*place)
 
 
 def test_an_evening_from_set_up_to_the_last_rack(served: Served, opened: Any) -> None:
