@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -258,6 +259,7 @@ def test_nothing_serious_for_those_who_do_not_see_well(served: Served, opened: A
             else f"{served.url}/join?to=wall#{served.parts.access.codes[role]}"
         )
         page = opened(where).page
+        page.wait_for_url(re.compile(rf"/{name}(#.*)?$"))  # a code to join with leads on to the page
         # words come after the page: a busy machine takes its time, a button that never gets its name fails here
         # (asked from here: the page's own policy lets no waiting script be evaluated in it)
         named = "[...document.querySelectorAll('button')].every(b => b.textContent.trim() || b.ariaLabel || b.title)"
