@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 REST_LOOK_S = 0.4  # between looks while the picture stands still
 AIM_LOOK_S = 0.1  # between looks while something moves but no ball does: a player aims, chalks, walks by
+CALM_LOOK_S = 0.024  # between looks in motion, far from the one moment that is asked about: some forty a second do
+STROKE_S = 2.0  # from the first motion of a shot on, every frame is looked at all the same
+MOMENT_S = 1.5  # and so near the moment
 LOOK_BACK_S = 0.2  # frames before the first displaced ball that are looked at after all: the stroke is in them
 BEYOND_M = 0.12  # balls on the rails or dropping off are kept, what lies farther out is another table's
 COVER_SCORE = 0.2  # fainter ones may be knuckles: they do not open a hole in the hand that hides the table
@@ -69,6 +72,39 @@ def apart(xy: Floats, score: Floats, least: float) -> npt.NDArray[np.bool_]:
     return keep
 
 
+class Attention:
+    """Which frames of moving balls are worth a look, where somebody asks about one moment only.
+
+    Every frame is, around the moment and at the beginning of each shot; of a fast stream no more than some forty a second
+    are elsewhere. Without a moment every frame is.
+
+    Attributes
+    ----------
+    stroke_s : when balls were last seen to set out, seconds.
+    """
+
+    def __init__(self, moment: float | None) -> None:
+        self._moment = moment
+        self.stroke_s = -1e9
+        self._last_s = -1e9
+        self._told: deque[tuple[int, bool]] = deque(maxlen=4)  # the first in motion is asked about after the second
+
+    def wants(self, frame: Frame) -> bool:
+        """Whether to look at this frame; asked about a frame ahead and then of the frame itself, the answer is the same."""
+        if self._moment is None:
+            return True
+        for index, answer in self._told:
+            if index == frame.index:
+                return answer
+        t = frame.t_s
+        near = t - self.stroke_s < STROKE_S or abs(t - self._moment) < MOMENT_S
+        answer = near or t - self._last_s >= CALM_LOOK_S
+        if answer:
+            self._last_s = t
+        self._told.append((frame.index, answer))
+        return answer
+
+
 class Eye:
     """Turns a calibrated stream into observations.
 
@@ -78,10 +114,12 @@ class Eye:
     see : finds balls in a frame, region given in pixels (detector, refinement and evidence together). Where it has a method
         ``expect`` of the same arguments, it is told of the next frame while this one is worked on; where it has a method
         ``calibrated``, it is told how large balls are.
+    moment : the one that somebody asks about, seconds, where there is one; see `Attention`.
     """
 
-    def __init__(self, calibration: Calibration, see: See) -> None:
+    def __init__(self, calibration: Calibration, see: See, moment: float | None = None) -> None:
         self._see = see
+        self._attention = Attention(moment)
         self.looked = 0
         self.moving_frames = 0
         self.frames = 0
@@ -104,7 +142,7 @@ class Eye:
     def expect(self, frame: Frame) -> None:
         """The next frame, already here: while balls move it will be looked at, so that may begin."""
         begin = getattr(self._see, "expect", None)
-        if begin is not None and self.moving and not frame.repeat:
+        if begin is not None and self.moving and not frame.repeat and self._attention.wants(frame):
             begin(frame, self.region)
 
     def frame(self, frame: Frame) -> list[Observation]:
@@ -118,13 +156,17 @@ class Eye:
             return []
         samples = self._gate.samples(frame.luma)
         waited = frame.t_s - self._last_look
-        due = self._still.moving or waited >= REST_LOOK_S or (self._gate.changed(samples) and waited >= AIM_LOOK_S)
+        if self._still.moving:
+            due = self._attention.wants(frame)
+        else:
+            due = waited >= REST_LOOK_S or (self._gate.changed(samples) and waited >= AIM_LOOK_S)
         found: list[Observation] = []
         if due:
             was_moving = self._still.moving
             now = self.look(frame)
             self._gate.look(samples)
             if self._still.push(now) and not was_moving:
+                self._attention.stroke_s = frame.t_s
                 skipped = [f for f in self._before if f.index not in self._looked_at]
                 found += [self.look(before) for before in skipped]
             found.append(now)

@@ -40,6 +40,7 @@ class Options:
     annotated: bool = True
     weights: Path | None = None
     progress: bool = True
+    moment: float | None = None  # seconds; where one is asked about, a fast stream is looked at closely around it alone
 
 
 @dataclass(slots=True)
@@ -97,14 +98,14 @@ def watch(video: Video, options: Options, see: See, bar: Bar) -> Seen:
         video.close()
         with open_video(info.name) as again:
             stage.frames = iter(again)
-            return _follow(again, stage, see, bar)
-    return _follow(video, stage, see, bar)
+            return _follow(again, stage, see, bar, options.moment)
+    return _follow(video, stage, see, bar, options.moment)
 
 
-def _follow(video: Video, stage: Stage, see: See, bar: Bar) -> Seen:
+def _follow(video: Video, stage: Stage, see: See, bar: Bar, moment: float | None) -> Seen:
     """Every frame of a stream whose table is known."""
     info = video.info
-    eye = Eye(stage.calibration, see)
+    eye = Eye(stage.calibration, see, moment)
     observations: list[Observation] = []
     warnings = list(stage.warnings)
     times: list[float] = []

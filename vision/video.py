@@ -221,8 +221,14 @@ class Video:
             thread.join(timeout=5)
 
 
-def open_video(source: str | os.PathLike[str]) -> Video:
+def open_video(source: str | os.PathLike[str], since_s: float = 0.0) -> Video:
     """Open a video file, a folder of pictures, a camera (``0``, ``/dev/video0``) or a stream's address.
+
+    Parameters
+    ----------
+    source : what to open.
+    since_s : where nothing before this time is wanted, seconds from the first frame; a file that can be entered there begins
+        with the key frame before it. Times are still told from the first frame, `Frame.index` and `Video.decoded` are not.
 
     Raises
     ------
@@ -243,10 +249,10 @@ def open_video(source: str | os.PathLike[str]) -> Video:
         raise InputError(f"{name}: no such file; give a video, a folder of pictures, a camera number or an address")
     if path.stat().st_size == 0:
         raise InputError(f"{name}: the file is empty (0 bytes); copy or record it again")
-    return _open_container(name, name, {})
+    return _open_container(name, name, {}, since_s)
 
 
-def _open_container(address: str, name: str, options: dict[str, Any]) -> Video:
+def _open_container(address: str, name: str, options: dict[str, Any], since_s: float = 0.0) -> Video:
     try:
         container = av.open(address, **options)
     except (FFmpegError, OSError, ValueError) as error:
@@ -271,6 +277,12 @@ def _open_container(address: str, name: str, options: dict[str, Any]) -> Video:
     if count is None and duration and rate:
         count = max(1, round(duration * rate))
     info = SourceInfo(name, width, height, rate, count, duration)
+    if since_s > 0:
+        entered = _enter(container, stream, first, since_s)
+        if entered is None:
+            container.close()
+            return _open_container(address, name, options)
+        first, frames = entered
 
     def rest() -> Iterator[Frame]:
         yield first
@@ -279,10 +291,33 @@ def _open_container(address: str, name: str, options: dict[str, Any]) -> Video:
     return Video(info, rest(), container.close)
 
 
-def _decode(container: Any, stream: Any) -> Iterator[Frame]:
-    """Frames in order of presentation; missing or backward timestamps are mended from the frame before."""
+def _enter(container: Any, stream: Any, first: Frame, since_s: float) -> tuple[Frame, Iterator[Frame]] | None:
+    """The first frame from the key frame before ``since_s`` on and those after it; None where the stream cannot be entered there."""
+    origin = _stamp(first)
+    if origin is None or not stream.time_base:
+        return None
+    try:
+        container.seek(int((origin + since_s) / stream.time_base), stream=stream, backward=True)
+        frames = _decode(container, stream, origin)
+        entry = next(frames)
+    except (StopIteration, FFmpegError, OSError, ValueError):
+        return None
+    return None if _stamp(entry) is None or entry.t_s > since_s else (entry, frames)
+
+
+def _stamp(frame: Frame) -> float | None:
+    """A decoded frame's own presentation time, seconds by the stream's clock."""
+    raw = frame._raw
+    return None if raw is None or raw.pts is None or not raw.time_base else float(raw.pts * Fraction(raw.time_base))
+
+
+def _decode(container: Any, stream: Any, origin: float | None = None) -> Iterator[Frame]:
+    """Frames in order of presentation; missing or backward timestamps are mended from the frame before.
+
+    Times count from ``origin`` by the stream's clock; where that is not given, from the first frame.
+    """
     step = float(1 / stream.average_rate) if stream.average_rate and stream.average_rate > 0 else 1 / 30
-    origin: float | None = None
+    entered = origin is not None
     last = -np.inf
     for index, raw in enumerate(container.decode(stream)):
         at = float(raw.pts * Fraction(raw.time_base)) if raw.pts is not None and raw.time_base else None
@@ -291,7 +326,7 @@ def _decode(container: Any, stream: Any) -> Iterator[Frame]:
         t = last + step if at is None else at - origin
         if t <= last:
             t = last + step / 2
-        if last == -np.inf:
+        if last == -np.inf and not (entered and at is not None):
             t = 0.0
         last = t
         yield Frame(index, t, raw)

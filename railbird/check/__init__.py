@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import threading
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -58,7 +60,9 @@ def run(
         setup=None if setup is None else Path(setup),
         table=None if table is None else Path(table),
         language=language,
+        moment=at,
     )
+    threading.Thread(target=_get_ready, name="imports", daemon=True).start()
     match = analyse_video(str(video), options)
     return check_match(match, video, at=at, question=question, out=out, language=language, what_if=what_if)
 
@@ -142,6 +146,18 @@ def check_match(
         answer["what_if"] = {"facts": json.loads(json.dumps(facts)), "ruling": given[1]}
     result.write_json(told, answer)
     return answer
+
+
+def _get_ready() -> None:
+    """Load what is needed after the recording was watched, while its table is being found."""
+    for name in (
+        "tracking.analyse",
+        "railbird.script",
+        "railbird.check.page",
+        "railbird.check.sheet",
+        "railbird.report",
+    ):
+        importlib.import_module(name)
 
 
 def _other(match: Mapping[str, Any], i: int, facts: Mapping[str, Any] | None) -> Any:

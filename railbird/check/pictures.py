@@ -23,6 +23,7 @@ from vision.video import open_video
 
 Bytes = npt.NDArray[np.uint8]
 AROUND_S = 0.45
+LEAD_S = 0.5  # of the recording before the pictures that are kept: from it is told which frames repeat the one before
 STILL = (640, 480)
 FILM = (960, 540)
 FILM_RATE = 30
@@ -81,7 +82,7 @@ def look(video: str | Path, match: Mapping[str, Any], dispute: Dispute, cameras:
     times: list[float] = []
     crops: list[Bytes] = []
     box: tuple[int, int, int, int] | None = None
-    with open_video(video) as stream:
+    with open_video(video, dispute.t_s - spread - LEAD_S) as stream:
         for frame in stream:
             if frame.t_s < dispute.t_s - spread or frame.repeat:
                 continue

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from io import BytesIO
 from typing import Any
 
-from PIL import Image, ImageDraw
+from PIL import Image, ImageDraw, PdfImagePlugin, PngImagePlugin  # noqa: F401  two writers: else all forty are loaded
 
 from railbird.check.diagram import Diagram
 from railbird.check.pictures import Still, as_image
@@ -124,7 +124,7 @@ def sheet(page: Mapping[str, Any], stills: Sequence[Still], diagram: Diagram) ->
         out.text(line, 20, x=EDGE + 24, width=WIDTH - 2 * EDGE - 24, lines=max(1, (HEIGHT - 90 - out.y) // 27))
         out.y += 4
     out.write((EDGE, HEIGHT - 46), page["foot"], 18, SOFT, bold=False)
-    return _bytes(out.image, "PNG"), _bytes(
+    return _bytes(out.image, "PNG", compress_level=3), _bytes(
         out.image, "PDF", resolution=150 * DOTS, quality=90, title=page["title"], author="railbird"
     )
 

@@ -17,14 +17,13 @@ from railbird.drawing.lettering import WHITE, ball_colour, ball_picture
 from railbird.drawing.panels import Panels
 from railbird.drawing.placing import hides_table, place_panels
 from railbird.report.statistics import is_break
-from railbird.report.top_view import numbered_events
+from railbird.report.top_view import doubtful_numbers, numbered_events
 
 TRAIL_S = 0.9
 FLASH_S = 0.45
 NUMBER_S = 1.4
 BANNER_S = 4.5
 SMALL_VIEW = 270  # width of the top view at 1080 lines where a larger one would hide a pocket
-NUMBER_LIKELY = 0.9  # a number less sure than this is drawn as a question
 LATE_S = 1.6  # where a clip ends with its shot, the banner shows over the last of it
 DARK = (10, 22, 20)
 FLASH = {"contact": (255, 255, 255), "rail": (250, 214, 130), "pocket": (111, 208, 191), "off-table": (255, 120, 100)}
@@ -69,9 +68,7 @@ class Overlay:
             self.panels = Panels(match, words, self.scale, view=SMALL_VIEW)
             self.corners = place_panels(match, size, self.panels.sizes(), factor)
         self.flashes = [_flashes(shot, self.table) for shot in match["shots"]]
-        self.unsure = [
-            {int(b) for b, p in (shot.get("identity_p") or {}).items() if p < NUMBER_LIKELY} for shot in match["shots"]
-        ] or [set()]
+        self.unsure = [set(doubtful_numbers(shot)) for shot in match["shots"]] or [set()]
         self.breaks = [is_break(match["shots"], i) for i in range(len(match["shots"]))]
         self.duration = float((match.get("source") or {}).get("duration_s") or 1e9)
         self._sprite = cache(self._make_sprite)

@@ -6,7 +6,7 @@ is a millimetre. Everything drawn comes from numbers, so nothing in it needs esc
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -29,6 +29,7 @@ RIM_MM = 140
 TOLERANCE_MM = 3.0
 #: Above so many contacts (a break) only the first is numbered; the list beside the picture has them all.
 NUMBERED = 9
+NUMBER_LIKELY = 0.9  # a number less sure than this is drawn as a question
 
 
 def colour(ball: int) -> str:
@@ -37,7 +38,7 @@ def colour(ball: int) -> str:
 
 
 def symbols() -> str:
-    """The sixteen balls as SVG symbols (``#ball-0`` … ``#ball-15``), to be put once into a page."""
+    """The sixteen balls as SVG symbols (``#ball-0`` … ``#ball-15``) and the mark of a doubtful number, to be put once into a page."""
     parts = []
     for ball in range(16):
         body = f'<circle cx="50" cy="50" r="49" fill="{colour(ball) if ball <= 8 else IVORY}"/>'
@@ -54,7 +55,21 @@ def symbols() -> str:
             body += '<circle cx="62" cy="36" r="6" fill="#d6221f" opacity="0.55"/>'
         body += '<circle cx="50" cy="50" r="48" fill="none" stroke="#000" stroke-opacity="0.35" stroke-width="3"/>'
         parts.append(f'<symbol id="ball-{ball}" viewBox="0 0 100 100">{body}</symbol>')
+    parts.append(
+        '<symbol id="ball-doubt" viewBox="0 0 150 150">'
+        '<circle cx="75" cy="75" r="62" fill="none" stroke="#06352e" stroke-width="17"/>'
+        f'<circle cx="75" cy="75" r="62" fill="none" stroke="{IVORY}" stroke-width="9" stroke-dasharray="21 11.5"/>'
+        f'<circle cx="121" cy="29" r="27" fill="{IVORY}" stroke="#17181a" stroke-width="4"/>'
+        '<text x="121" y="44" font-size="44" font-weight="700" text-anchor="middle" fill="#17181a"'
+        ' font-family="system-ui, sans-serif">?</text></symbol>'
+    )
     return f'<svg width="0" height="0" style="position:absolute" aria-hidden="true" focusable="false">{"".join(parts)}</svg>'
+
+
+def doubtful_numbers(shot: Mapping[str, Any]) -> dict[int, float]:
+    """The balls of a shot whose number is not sure, and how likely each is."""
+    known = {int(ball): float(p) for ball, p in (shot.get("identity_p") or {}).items()}
+    return {ball: p for ball, p in sorted(known.items()) if p < NUMBER_LIKELY}
 
 
 def simplify(points: Sequence[Sequence[float]], tolerance: float) -> list[Sequence[float]]:
@@ -81,10 +96,14 @@ def simplify(points: Sequence[Sequence[float]], tolerance: float) -> list[Sequen
 
 
 class Sheet:
-    """Collects SVG elements in millimetres; ``x`` on the page is ``y`` on the table and the other way round."""
+    """Collects SVG elements in millimetres; ``x`` on the page is ``y`` on the table and the other way round.
 
-    def __init__(self, table: Table) -> None:
+    Balls that are ``unsure`` bear the mark of a doubtful number.
+    """
+
+    def __init__(self, table: Table, unsure: Container[int] = ()) -> None:
         self.table = table
+        self.unsure = unsure
         self.parts: list[str] = []
 
     def place(self, at: Sequence[float]) -> tuple[float, float]:
@@ -100,16 +119,20 @@ class Sheet:
 
     def ball(self, ball: int, at: Sequence[float], scale: float = 1.0) -> None:
         size = 1000 * self.table.ball_m * scale
-        self.mark(
-            at,
-            "tv-ball",
-            f'<use href="#ball-{ball}" x="{-size / 2:.0f}" y="{-size / 2:.0f}" width="{size:.0f}" height="{size:.0f}"/>',
-        )
+        parts = [_use(f"ball-{ball}", size)]
+        if ball in self.unsure:
+            parts.append(_use("ball-doubt", 1.5 * size))
+        self.mark(at, "tv-ball", *parts)
 
     def mark(self, at: Sequence[float], css: str, *parts: str) -> None:
         """Something of its own size at a point: the style sheet may draw it larger on a phone."""
         x, y = self.place(at)
         self.add(f'<g transform="translate({x:.0f} {y:.0f})"><g class="{css}">', *parts, "</g></g>")
+
+
+def _use(name: str, size: float) -> str:
+    """A symbol in its middle."""
+    return f'<use href="#{name}" x="{-size / 2:.0f}" y="{-size / 2:.0f}" width="{size:.0f}" height="{size:.0f}"/>'
 
 
 def bare_table(sheet: Sheet) -> None:
@@ -225,7 +248,7 @@ def top_view(shot: Mapping[str, Any], table: Table, *, title: str, ident: str) -
     -------
     An ``<svg>`` element that uses the page's ball symbols (:func:`symbols`) and its style sheet.
     """
-    sheet = Sheet(table)
+    sheet = Sheet(table, doubtful_numbers(shot))
     bare_table(sheet)
     start, end = shot["start"], shot.get("end") or {}
     moved = moved_paths(shot, table)

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from calibration.table import Table
 from railbird.report.statistics import breaks, final_score, is_break, statistics
-from railbird.report.top_view import NUMBERED, numbered_events, top_view
+from railbird.report.top_view import NUMBERED, doubtful_numbers, numbered_events, top_view
 from railbird.words import Words
 
 LEAD_S = 1.5  # the clip starts so long before the stroke
@@ -109,6 +109,16 @@ def picture_text(shot: Mapping[str, Any], words: Words) -> str:
     return "; ".join(said[:6]) + (" …" if len(said) > 6 else "") if said else words("report.top_view_empty")
 
 
+def numbers_text(shot: Mapping[str, Any], words: Words) -> str:
+    """Which numbers are not sure in a shot, and how likely each is; empty where all are."""
+    rows = [
+        f"{words.ball(ball) if ball == 0 else ball} ({words.percent(p)})"
+        for ball, p in doubtful_numbers(shot).items()
+        if str(ball) in shot["start"]
+    ]
+    return words("report.unsure_numbers", balls=", ".join(rows)) if rows else ""
+
+
 def shot_row(match: Mapping[str, Any], i: int, words: Words, table: Table) -> Row:
     """All that the page says of one shot."""
     shots = match["shots"]
@@ -124,6 +134,7 @@ def shot_row(match: Mapping[str, Any], i: int, words: Words, table: Table) -> Ro
         alternative = None
     choice = ruling.get("choice")
     shooter = shot.get("shooter") or ""
+    seen, unsure = picture_text(shot, words), numbers_text(shot, words)
     frozen = sorted(int(ball) for ball in ((shot.get("frozen") or {}).get("rails") or {}))
     return {
         "id": f"shot-{number}",
@@ -177,11 +188,12 @@ def shot_row(match: Mapping[str, Any], i: int, words: Words, table: Table) -> Ro
         "suspected": [(words.foul(code), words.percent(p)) for code, p in (shot.get("suspected") or {}).items()],
         "overruled": bool(shot.get("overruled")),
         "events": event_rows(shot, words),
+        "unsure": unsure,
         "picture": Markup(
             top_view(
                 shot,
                 table,
-                title=words("report.top_view", number=number, text=picture_text(shot, words)),
+                title=words("report.top_view", number=number, text=". ".join(filter(None, (seen, unsure)))),
                 ident=f"view-{number}",
             )
         ),

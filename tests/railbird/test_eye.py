@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -140,3 +142,42 @@ def test_the_eye_says_how_large_balls_are() -> None:
     seen = view.camera.project(places, radius)
     np.testing.assert_allclose(told[0](seen), view.camera.ball_radius_px(places, radius), rtol=1e-3)
     assert np.isnan(told[0](np.array([[320.0, -5000.0]]))).all()
+
+
+def fast(view, places, count: int):
+    """Frames of a stream of 120 pictures a second."""
+    for frame in frames(view, places, count):
+        frame.t_s /= 4
+        yield frame
+
+
+def long_roll(index: int) -> np.ndarray:
+    """The first ball rolls from frame 61 to the end, 2.4 m/s for an eighth of a second, then at a sixteenth of that."""
+    way = np.clip(index - STROKE, 0, 15) * 0.02 + np.clip(index - STROKE - 15, 0, None) * 0.00125
+    return REST + np.array([[0.0, way], [0.0, 0.0]])
+
+
+@pytest.fixture(scope="module")
+def fast_frames():
+    view = overhead(640, 360)
+    return view, list(fast(view, long_roll, 600))
+
+
+@pytest.mark.parametrize("expecting", [False, True])
+def test_far_from_the_moment_asked_about_a_fast_stream_is_looked_at_forty_times_a_second(
+    fast_frames, expecting
+) -> None:
+    view, every = fast_frames
+    watcher = Expecting(view, long_roll) if expecting else Watcher(view, long_roll)
+    eye = Eye(view, watcher, moment=4.5)
+    for frame, following in zip(every, [*every[1:], None], strict=True):
+        if following is not None:
+            eye.expect(following)
+        eye.frame(frame)
+    asked = set(watcher.asked)
+    assert set(range(STROKE + 5, STROKE + 230)) <= asked, "two seconds from the stroke on"
+    assert set(range(365, 600)) <= asked, "around the moment"
+    between = sorted(k for k in asked if STROKE + 256 < k < 355)
+    assert {b - a for a, b in pairwise(between)} == {3}
+    if expecting:
+        assert not set(watcher.told) - asked, "no look is begun in vain"

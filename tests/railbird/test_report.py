@@ -202,8 +202,29 @@ def test_simplify_keeps_within_tolerance() -> None:
 
 def test_sixteen_different_balls() -> None:
     found = ET.fromstring(symbols()).findall("symbol")
-    assert [s.get("id") for s in found] == [f"ball-{n}" for n in range(16)]
-    assert len({ET.tostring(s) for s in found}) == 16
+    assert [s.get("id") for s in found] == [*(f"ball-{n}" for n in range(16)), "ball-doubt"]
+    assert len({ET.tostring(s) for s in found}) == 17
+
+
+def test_a_doubtful_number_is_marked_and_said() -> None:
+    match = ruled(0.03)
+    shot = match["shots"][2]
+    shot["identity_p"] = {"0": 1.0, "2": 0.62, "5": 0.95}
+    marked = [
+        [use.get("href") for use in group.iter("use")]
+        for group in view(shot).iter("g")
+        if group.get("class") == "tv-ball"
+    ]
+    assert ["#ball-2", "#ball-doubt"] in marked
+    assert sum("#ball-doubt" in hrefs for hrefs in marked) == 1
+    reader = Reader(report.render(match))
+    text = " ".join(reader.words)
+    assert text.count("Number not sure: 2 (62%)") == 2, "below the picture, and in its title for who cannot see it"
+    assert "number not sure" in text
+    plain = ruled(0.03)
+    for row in plain["shots"]:
+        row.pop("identity_p", None)
+    assert "umber not sure" not in " ".join(Reader(report.render(plain)).words)
 
 
 # -- statistics --------------------------------------------------------------------------------------------------------

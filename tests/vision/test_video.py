@@ -27,6 +27,7 @@ def write(path: Path, pictures: list[np.ndarray], times: list[int] | None = None
         stream.height, stream.width = pictures[0].shape[:2]
         stream.pix_fmt = "yuv420p"
         stream.codec_context.time_base = Fraction(1, 600)
+        stream.codec_context.gop_size = 30
         for k, image in enumerate(pictures):
             frame = av.VideoFrame.from_ndarray(image, format="bgr24")
             frame.pts = times[k] if times else k * 600 // rate
@@ -137,3 +138,24 @@ def test_frames_of_a_folder_need_no_stream() -> None:
     frame = Frame(0, 0.0, None, picture(0))
     assert frame.size == (320, 240)
     assert frame.luma[120, 20] == 240
+
+
+@pytest.mark.parametrize("since", [0.0, 0.4, 1.7, 3.9])
+def test_entered_later_the_frames_and_their_times_are_the_same(tmp_path: Path, since: float) -> None:
+    ticks = [k * 20 + 7 * (k % 2) for k in range(120)]
+    path = write(tmp_path / "long.mp4", [picture(k % 40) for k in range(120)], ticks)
+    with open_video(path) as video:
+        every = [(frame.t_s, frame.luma.copy()) for frame in video]
+    with open_video(path, since) as video:
+        later = [(frame.t_s, frame.luma.copy()) for frame in video]
+    assert later[0][0] <= since
+    assert len(later) < len(every) or since < 1.0, "a key frame nearer to it was there"
+    for (t, luma), (t_whole, luma_whole) in zip(later, every[-len(later) :], strict=True):
+        assert t == pytest.approx(t_whole, abs=1e-9)
+        assert np.array_equal(luma, luma_whole)
+
+
+def test_entered_after_its_end_a_file_is_read_from_a_key_frame(tmp_path: Path) -> None:
+    path = write(tmp_path / "short.mp4", [picture(k) for k in range(30)])
+    with open_video(path, 60.0) as video:
+        assert [frame.t_s for frame in video][-1] == pytest.approx(29 / 30)
