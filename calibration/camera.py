@@ -14,6 +14,8 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from calibration.lens import USUAL, Lens
+
 Floats = npt.NDArray[np.float64]
 
 
@@ -30,6 +32,7 @@ class Camera:
     rotation : (3, 3) table frame to camera frame (camera: x right, y down, z forward).
     translation : (3,) metres.
     aspect : focal length along ``v`` over that along ``u``: 1 but for pictures that were stretched.
+    lens : what is known of the focal length without looking; fits hold on to it.
     """
 
     width: int
@@ -40,6 +43,7 @@ class Camera:
     rotation: Floats
     translation: Floats
     aspect: float = 1.0
+    lens: Lens = USUAL
 
     @property
     def position(self) -> Floats:
@@ -155,6 +159,7 @@ class Camera:
             self.rotation,
             self.translation,
             self.aspect,
+            self.lens,
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -19,6 +19,8 @@ Mask = npt.NDArray[np.uint8]
 Picture = npt.NDArray[np.uint8]
 Plane = npt.NDArray[np.float32]
 
+FADED = 0.4  # of a cloth's own chroma, to which it may pale into the dark
+TURNED = 0.5  # radians by which its hue may turn there
 WORK_SIDE = 560  # pixels of the longer side in which regions are looked for
 
 
@@ -74,13 +76,14 @@ def reduced(image: Picture, side: int = WORK_SIDE) -> tuple[Picture, float]:
     return np.asarray(cv2.resize(image, size, interpolation=cv2.INTER_AREA), dtype=np.uint8), scale
 
 
-def cloth_regions(image: Picture, limit: int = 6) -> list[Region]:
+def cloth_regions(image: Picture, limit: int = 6, *, hazy: bool = False) -> list[Region]:
     """Regions that could be a cloth, most promising first.
 
     Parameters
     ----------
     image : (h, w, 3) uint8 BGR.
     limit : how many at most.
+    hazy : whether a cloth may fade and pale into the dark, as through a hazy lens: more candidates.
     """
     small, scale = reduced(image)
     lab = np.asarray(cv2.GaussianBlur(perceptual(small), (0, 0), 1.2), dtype=np.float32)
@@ -95,7 +98,10 @@ def cloth_regions(image: Picture, limit: int = 6) -> list[Region]:
         if covered > 0.9 * np.count_nonzero(seed):
             continue  # grown from another seed already
         grown.append(_settle(seed, planes, hue))
-        for mask in (grown[-1], _same_hue(grown[-1], light, hue)):
+        masks = [grown[-1], _same_hue(grown[-1], light, hue)]
+        if hazy:
+            masks.append(_faded(grown[-1], light, hue))
+        for mask in masks:
             region = _outlined(mask, scale) if mask is not None else None
             if region is not None:
                 found.append(region)
@@ -221,12 +227,34 @@ def _same_hue(mask: Mask, light: Plane, hue: list[Plane]) -> Mask | None:
         return None
     level = float(np.median(light.ravel()[inside]))
     near = _distance(hue, own) < max(9.0, 0.3 * chroma)
-    lit = (near & (light > 0.35 * level) & (light < 1.6 * level)).astype(np.uint8) * 255
-    member = cv2.morphologyEx(lit, cv2.MORPH_OPEN, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (5, 5)))
-    count, labels = cv2.connectedComponents(member)
+    return _joined(mask, near & (light > 0.35 * level) & (light < 1.6 * level))
+
+
+def _faded(mask: Mask, light: Plane, hue: list[Plane]) -> Mask | None:
+    """The region and what joins it in a like hue, however dark and pale; None for a region whose hue is too pale to tell."""
+    inside = np.flatnonzero(mask)
+    own = _median_of(hue, inside)
+    chroma = float(np.hypot(*own))
+    if chroma < 18:
+        return None
+    # along its own direction and across it
+    along, across = own / chroma, np.array([-own[1], own[0]]) / chroma
+    strength = hue[0] * np.float32(along[0]) + hue[1] * np.float32(along[1])
+    aside = np.abs(hue[0] * np.float32(across[0]) + hue[1] * np.float32(across[1]))
+    level = float(np.median(light.ravel()[inside]))
+    near = (strength > FADED * chroma) & (strength < 1.5 * chroma) & (aside < np.tan(TURNED) * strength)
+    return _joined(mask, near & (light > FADED * FADED * level) & (light < 1.6 * level))
+
+
+def _joined(mask: Mask, member: npt.NDArray[np.bool_]) -> Mask | None:
+    """The part of ``member`` that most of the mask lies in."""
+    opened = cv2.morphologyEx(
+        member.astype(np.uint8) * 255, cv2.MORPH_OPEN, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (5, 5))
+    )
+    count, labels = cv2.connectedComponents(opened)
     if count < 2:
         return None
-    votes = np.bincount(labels.ravel()[inside], minlength=count)
+    votes = np.bincount(labels[mask > 0], minlength=count)
     votes[0] = 0
     return np.asarray((labels == int(votes.argmax())).astype(np.uint8) * 255, dtype=np.uint8)
 

@@ -13,7 +13,8 @@ from calibration.camera import Camera, Floats
 from calibration.cloth import Picture, Quad, Region, bed_region, cloth_regions, quads
 from calibration.errors import InputError
 from calibration.evidence import EdgeRun, Evidence
-from calibration.jaws import find_jaws
+from calibration.jaws import OFF_TOLD_M, find_jaws, placed
+from calibration.lens import USUAL, Lens
 from calibration.model import JOINT_PRIOR, fit
 from calibration.pose import STRETCH_COST, WORST_COST, camera_from_corners, rectangle, stretched_cameras
 from calibration.refine import Found, facing, finish, refine
@@ -32,11 +33,14 @@ CLEAR_LEAD = 0.2  # of score, with which a reading is not caught up
 LED_LEAD = 0.1  # the same by one whose diamonds were looked for already
 POCKETED = 5  # readings at most that are refined by the pockets' jaws
 HOPELESS = 0.5  # of the likeliest reading's worth: those with less are not refined
+JAW_WORTH = 0.03  # of score: a jaw in its place
 COLOUR_SIDE = 1280  # longer side at which diamonds are looked for by colour
 FULL_SIDE = 1920  # larger pictures are reduced to this longer side: their lenses do not resolve more
 
 
-def find_table(images: Sequence[Picture], *, length_m: float | None = None, pick: int = 0) -> Calibration:
+def find_table(
+    images: Sequence[Picture], *, length_m: float | None = None, pick: int = 0, lens: Lens = USUAL
+) -> Calibration:
     """Finds the table.
 
     Parameters
@@ -44,6 +48,7 @@ def find_table(images: Sequence[Picture], *, length_m: float | None = None, pick
     images : one or more (h, w, 3) uint8 BGR pictures of one size; those that show the first one's view refine it.
     length_m : playing length, nose to nose; taken as 2.54 (9 ft) with a note if left out.
     pick : 0 for the largest, most complete table, 1 for the next, and so on.
+    lens : what is known of the lens, as from the picture's file.
 
     Raises
     ------
@@ -62,7 +67,13 @@ def find_table(images: Sequence[Picture], *, length_m: float | None = None, pick
             cv2.resize(picture, None, fx=1 / scale, fy=1 / scale, interpolation=cv2.INTER_AREA), dtype=np.uint8
         )
     table = Table() if length_m is None else Table(length_m, length_m / 2)
-    chosen = _chosen(Planes(picture), table, pick)
+    try:
+        chosen = _chosen(Planes(picture, lens), table, pick)
+    except InputError:
+        if lens == USUAL:
+            raise
+        # what a file says may be meant for another picture
+        chosen = _chosen(Planes(picture), table, pick)
     camera = chosen.fit.camera
     if scale > 1:
         camera = replace(camera.scaled(scale), width=images[0].shape[1], height=images[0].shape[0])
@@ -121,6 +132,8 @@ def _chosen(planes: Planes, table: Table, pick: int) -> Found:
         except InputError:
             proven = []
     ranked = sorted(proven + by_cloth(planes, table), key=lambda f: -f.score)
+    if not ranked:
+        ranked = by_cloth(planes, table, by_jaws=True)
     if not ranked:
         raise InputError(
             "no table found: no region of the picture is bounded like a cloth; give --corners or another view"
@@ -190,7 +203,7 @@ def by_cloth(planes: Planes, table: Table, without: Sequence[Region] = (), *, by
     """
     height, width = planes.picture.shape[:2]
     starts: list[tuple[float, Region, Quad]] = []
-    for region in cloth_regions(planes.picture, 5 + 2 * len(without)):
+    for region in cloth_regions(planes.picture, 5 + 2 * len(without), hazy=by_jaws):
         if not all(_disjoint(region, other) for other in without):
             continue
         for quad in quads(region):
@@ -208,7 +221,7 @@ def by_cloth(planes: Planes, table: Table, without: Sequence[Region] = (), *, by
         for roll in (0, 1):
             corners = np.roll(quad.corners[::-1], roll, axis=0)
             try:
-                first = camera_from_corners(corners, table, (width, height))
+                first = camera_from_corners(corners, table, (width, height), lens=planes.lens)
             except ValueError:
                 continue
             starts_here = [(1.0, first)]
@@ -320,7 +333,7 @@ def _best(planes: Planes, rivals: list[Found], table: Table) -> Found:
         if first is None or not _out_of_reach(first, rival, table):
             finished.append(finish(planes, rival, table))
     reason: InputError | None = None
-    for found in sorted(finished, key=lambda f: -f.score):
+    for found in sorted(finished, key=lambda f: -_standing(f, table)):
         try:
             check(found, table)
         except InputError as error:
@@ -329,6 +342,14 @@ def _best(planes: Planes, rivals: list[Found], table: Table) -> Found:
         return found
     assert reason is not None
     raise reason
+
+
+def _standing(found: Found, table: Table) -> float:
+    """The score, with what the pockets' jaws are worth that lie in their places, where they led to the reading."""
+    if not found.by_jaws:
+        return found.score
+    off = [j.along_m - p.along_m for j, p in zip(found.jaws, placed(found.jaws, table), strict=True)]
+    return found.score + JAW_WORTH * float(np.maximum(0, 1 - (np.array(off) / OFF_TOLD_M) ** 2).sum())
 
 
 def _out_of_reach(first: Found, rival: Found, table: Table) -> bool:

@@ -22,8 +22,8 @@ STEP_M = 0.004
 OWN_M = 0.25  # along a rail, over which a cushion's own shading is followed
 BREAK = 5.0  # times its own usual deviation by which a cushion's colour must change where it ends
 LEAST = 5.0  # and at least so many L*a*b* units
-ENOUGH = 8  # jaws that say it all, of twelve
-OFF_M = 0.02  # that they may be off
+ENOUGH, ENOUGH_TOLD = 8, 6  # jaws that say it all, of twelve; and where the focal length is known beforehand
+OFF_M, OFF_TOLD_M = 0.02, 0.03  # that they may be off
 GONE_M = 0.032  # for so long: a ball or chalk is no pocket
 
 
@@ -109,16 +109,30 @@ def halves(jaws: list[Jaw], table: Table) -> list[tuple[bool, float]]:
     return found
 
 
-def agree(jaws: list[Jaw], table: Table) -> bool:
-    """Whether so many jaws lie where those of a table do that no other reading can be meant, though they had a part in it."""
+def aside(jaws: list[Jaw], table: Table, rails: tuple[str, str]) -> float | None:
+    """How far, metres, cushions lie aside along a pair of opposite rails, on the average; None where none is seen whole.
+
+    An edge of the cloth taken for a cushion's other one moves a rail by 5 cm, which the middles of those that meet it show
+    by half as much.
+    """
+    off = [middle for _, middle in halves([j for j in jaws if j.rail in rails], table)]
+    return sum(off) / len(off) if off else None
+
+
+def agree(jaws: list[Jaw], table: Table, told: bool = False) -> bool:
+    """Whether so many jaws lie where those of a table do that no other reading can be meant, though they had a part in it.
+
+    Where the focal length is ``told``, a quadrilateral leaves far fewer readings, and somewhat fewer jaws say it.
+    """
+    least, most = (ENOUGH_TOLD, OFF_TOLD_M) if told else (ENOUGH, OFF_M)
     pairs = halves(jaws, table)
     off = [j.along_m - p.along_m for j, p in zip(jaws, placed(jaws, table), strict=True)]
     return (
-        len(jaws) >= ENOUGH
+        len(jaws) >= least
         and len(pairs) >= ENOUGH // 2 - 1
         and any(side for side, _ in pairs)
-        and max(abs(middle) for _, middle in pairs) < OFF_M
-        and float(np.mean(np.abs(off) < OFF_M)) > 0.8
+        and max(abs(middle) for _, middle in pairs) < most
+        and float(np.mean(np.abs(off) < most)) > 0.8
     )
 
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from calibration.camera import Camera, Floats
 from calibration.evidence import Evidence
+from calibration.lens import Lens
 from calibration.points import Indices, Rows, rows_of
 from calibration.strips import RAIL_TOP_M
 from calibration.table import Table
 
-FOCAL_PRIOR = (1.1, 0.4)  # of the picture's longer side: median, and standard deviation of the logarithm
 TOP_SLACK_M = 0.0035  # standard deviation of the height of rails' tops over tables
 TOP_RANGE_M = (-0.008, 0.007)  # against RAIL_TOP_M: no rail is lower than its noses, or much higher
 BEND_PRIOR = 0.05  # standard deviation of the share by which a lens moves the middle of the picture's short edges
@@ -107,6 +107,7 @@ def fit(
         0.1 if stretched else 1e-6,
         0.0 if raised else top_m - RAIL_TOP_M,
         TOP_SLACK_M if raised else 1e-7,
+        start.lens,
     )
     damping = 1e-3
     residual, jacobian = _linearise(state, rows, start, tie)
@@ -162,11 +163,12 @@ class _Tie:
     aspect_slack: float
     top: float
     top_slack: float
+    lens: Lens
     prior: Floats = field(init=False)  # (7, 13) Jacobian
 
     def __post_init__(self) -> None:
         prior = np.zeros((7, 13))
-        prior[0, 0] = 1 / FOCAL_PRIOR[1]
+        prior[0, 0] = 1 / self.lens.spread
         prior[1, 1], prior[2, 2] = STIFF / self.slack
         prior[3, 10], prior[4, 11] = 1 / JOINT_PRIOR[1], 1 / SETBACK_PRIOR[1]
         prior[5, 9] = 1 / self.aspect_slack
@@ -177,7 +179,7 @@ class _Tie:
         bend = (state.bend - self.rest) / self.slack * STIFF
         return np.array(
             [
-                (state.log_focal - np.log(FOCAL_PRIOR[0] * self.unit)) / FOCAL_PRIOR[1],
+                (state.log_focal - np.log(self.lens.focal * self.unit)) / self.lens.spread,
                 bend[0],
                 bend[1],
                 (state.joint - JOINT_PRIOR[0]) / JOINT_PRIOR[1],

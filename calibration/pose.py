@@ -9,7 +9,8 @@ import numpy as np
 
 from calibration.camera import Camera, Floats
 from calibration.evidence import Evidence
-from calibration.model import FOCAL_PRIOR, Fit, fit
+from calibration.lens import USUAL, Lens
+from calibration.model import Fit, fit
 from calibration.strips import RAIL_TOP_M
 from calibration.table import Table
 
@@ -25,7 +26,7 @@ def rectangle(width_m: float, length_m: float, margin: float) -> Floats:
     return np.array([[-m, -m], [width_m + m, -m], [width_m + m, length_m + m], [-m, length_m + m]])
 
 
-def focal_from_square(corners: Floats, world: Floats, size: tuple[int, int]) -> float:
+def focal_from_square(corners: Floats, world: Floats, size: tuple[int, int], lens: Lens = USUAL) -> float:
     """Focal length (pixels) for which the homography ``world`` -> ``corners`` keeps right angles and lengths.
 
     The principal point is the picture's centre (Zhang 2000, the two constraints on the image of the absolute conic).
@@ -36,7 +37,7 @@ def focal_from_square(corners: Floats, world: Floats, size: tuple[int, int]) -> 
     centred = (corners - ((width - 1) / 2, (height - 1) / 2)) / unit
     h, _ = cv2.findHomography(world.astype(np.float64), centred.astype(np.float64))
     if h is None:
-        return FOCAL_PRIOR[0] * unit
+        return lens.focal * unit
     h1, h2 = h[:, 0], h[:, 1]
     scale = float(np.linalg.norm(h[:2, :2])) ** 2
     candidates = np.exp(np.linspace(np.log(0.35), np.log(8.0), 90))
@@ -44,7 +45,7 @@ def focal_from_square(corners: Floats, world: Floats, size: tuple[int, int]) -> 
     right = (h1[:2] @ h2[:2]) * x + h1[2] * h2[2]
     equal = (h1[:2] @ h1[:2] - h2[:2] @ h2[:2]) * x + h1[2] ** 2 - h2[2] ** 2
     cost = (right**2 + equal**2 / 4) / (x * scale) ** 2 / 0.01**2
-    cost += (np.log(candidates / FOCAL_PRIOR[0]) / FOCAL_PRIOR[1]) ** 2
+    cost += (np.log(candidates / lens.focal) / lens.spread) ** 2
     return float(candidates[int(cost.argmin())] * unit)
 
 
@@ -56,6 +57,7 @@ def camera_from_corners(
     sigma_m: float = 0.01,
     joint_m: float = 0.045,
     joint_tied: bool = True,
+    lens: Lens = USUAL,
 ) -> Fit:
     """Camera that sees the corners where cloth meets rail, or where the nose lines meet, at four pixels.
 
@@ -67,6 +69,7 @@ def camera_from_corners(
     sigma_m : standard deviation of the corners.
     joint_m : how far outside the nose lines they lie, to begin with.
     joint_tied : false where the corners are those of the nose lines themselves.
+    lens : what is known of it.
 
     Raises
     ------
@@ -81,23 +84,24 @@ def camera_from_corners(
     level = RAIL_TOP_M if joint_tied else table.nose_height
     raised = np.array([0, 0, level])
     starts: list[tuple[float, Camera]] = []
-    for focal in [focal_from_square(corners, world, size), *(unit * np.array([0.5, 0.75, 1.1, 1.7, 2.6, 4.0]))]:
+    others = unit * np.array([0.5, 0.75, lens.focal, 1.7, 2.6, 4.0])
+    for focal in [focal_from_square(corners, world, size, lens), *others]:
         matrix = np.array([[focal, 0, centre[0]], [0, focal, centre[1]], [0, 0, 1.0]])
         solved = cv2.solvePnPGeneric(flat, corners.astype(np.float64), matrix, None, flags=cv2.SOLVEPNP_IPPE)
         for rvec, tvec in zip(solved[1], solved[2], strict=True):
             rotation = np.asarray(cv2.Rodrigues(rvec)[0], dtype=np.float64)
             camera = Camera(
-                width, height, float(focal), centre, np.zeros(2), rotation, tvec.ravel() - rotation @ raised
+                width, height, float(focal), centre, np.zeros(2), rotation, tvec.ravel() - rotation @ raised, lens=lens
             )
             off = camera.project(world, level) - corners
-            prior = (np.log(focal / FOCAL_PRIOR[0] / unit) / FOCAL_PRIOR[1]) ** 2
+            prior = (np.log(focal / lens.focal / unit) / lens.spread) ** 2
             if np.isfinite(off).all() and camera.position[2] > 0.15:
                 starts.append((float((off**2).sum()) / (0.003 * unit) ** 2 + prior, camera))
     if not starts:
         raise ValueError("no camera above the table sees these corners")
     starts.sort(key=lambda s: s[0])
     # from near straight above, tilt with a long lens looks much like a little error: begin with the usual lens too
-    usual = min(starts, key=lambda s: abs(np.log(s[1].focal / FOCAL_PRIOR[0] / unit)) + 1e-3 * s[0])
+    usual = min(starts, key=lambda s: abs(np.log(s[1].focal / lens.focal / unit)) + 1e-3 * s[0])
     evidence = Evidence(corners=corners, corner_sigma_m=sigma_m, corners_at_nose=not joint_tied)
     begins = starts[:2] if any(usual is s for s in starts[:2]) else [*starts[:2], usual]
     fits = [fit(c, table, evidence, joint_m=joint_m, distortion=False, rounds=FEW) for _, c in begins]
@@ -126,7 +130,7 @@ def stretched_cameras(start: Camera, corners: Floats, table: Table, *, sigma_m: 
         # begin straight above, with the usual lens, turned as the corners are
         centre = corners.mean(axis=0)
         side = float(np.linalg.norm(np.diff(corners[[0, 1, 2, 3, 0]], axis=0), axis=1).sum())
-        focal = FOCAL_PRIOR[0] * unit
+        focal = start.lens.focal * unit
         height = focal * 2 * (table.width_m + table.length_m) / side
         x, y = corners[1] - corners[0]
         turn = float(np.arctan2(y, x))

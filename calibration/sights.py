@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from calibration.camera import Camera, Floats
 from calibration.cloth import Picture
+from calibration.lens import USUAL, Lens
 from calibration.strips import RAIL_TOP_M, cut, rail_length, rail_point
 from calibration.table import RAILS, Table
 
@@ -44,9 +45,11 @@ class Planes:
     Parameters
     ----------
     picture : (h, w, 3) uint8 BGR.
+    lens : what is known of the lens that took it.
     """
 
     picture: Picture
+    lens: Lens = USUAL
 
     @cached_property
     def grey(self) -> Picture:

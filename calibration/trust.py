@@ -5,14 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from calibration.errors import InputError
-from calibration.jaws import agree, halves
+from calibration.jaws import OFF_TOLD_M, agree, aside, halves
 from calibration.refine import PINNED, Found
 from calibration.sights import Sight
 from calibration.table import RAILS, Table
 
 PROOF = 12  # sights in their places, on all rails, that prove a table without any cloth
 PROOF_OF_THREE = 13  # and on three: both long rails, nearly whole, and an end
-HALFWAY_M = 0.025  # along its rail that a side pocket may seem to lie from halfway, where no diamonds say it
+DOUBTFUL_PX = 0.6  # at 1280: that lines may be off where neither diamonds nor pockets with a known lens say it
+CROOKED_PX = 1.0  # and where these do: what is off are the cushions
+ASIDE_M = 0.018  # that cushions may seem to lie aside of the middle of their rails, where no diamonds say it
+HALFWAY_M = (
+    0.012  # along its rail that a side pocket may seem to lie from halfway, where pockets had no part in the reading
+)
 
 
 def true_sights(found: Found) -> list[Sight]:
@@ -64,14 +69,23 @@ def check(found: Found, table: Table) -> None:
         seen = f"{len(good)} diamonds and {rails} cushions agree"
         if rails < 4 or noses < 3 or true < 0.7:
             raise InputError(f"table not determined: {seen}, too few to be sure; {way_out}")
-        if result.rms_px > 0.6 * max(1.0, unit / 1280):
+        told = camera.lens.told
+        crooked = CROOKED_PX if told and found.by_jaws else DOUBTFUL_PX
+        if result.rms_px > crooked * max(1.0, unit / 1280):
             raise InputError(f"table not determined: {seen}, but to {result.rms_px:.1f} pixels only; {way_out}")
         if found.cover < 0.92 or found.beyond > 0.1 or abs(camera.aspect - 1) > 0.02:
             raise InputError(f"table not determined: {seen}, but the cloth does not end with them; {way_out}")
-        if found.by_jaws and not agree(found.jaws, table):
+        if found.by_jaws and not agree(found.jaws, table, told):
             raise InputError(f"table not determined: no diamonds, and pockets do not lie as on a table; {way_out}")
+        for rails, which in ((("head", "foot"), "end"), (("left", "right"), "long")):
+            off = aside(found.jaws, table, rails)
+            if off is None or abs(off) > ASIDE_M:
+                what = "not seen whole" if off is None else f"{abs(off) * 1e3:.0f} mm aside"
+                raise InputError(
+                    f"table not determined: {len(good)} diamonds agree, and {which} cushions are {what}; {way_out}"
+                )
         sides = [abs(off) for side, off in halves(found.jaws, table) if side]
-        if not sides or max(sides) > HALFWAY_M:
+        if not sides or max(sides) > (OFF_TOLD_M if found.by_jaws else HALFWAY_M):
             what = f"{max(sides) * 1e3:.0f} mm from halfway" if sides else "not seen"
             raise InputError(
                 f"table not determined: {len(good)} diamonds agree, and side pockets are {what} along the rails; {way_out}"

@@ -13,6 +13,7 @@ from calibration.byhand import from_corners
 from calibration.cloth import Picture
 from calibration.errors import InputError
 from calibration.find import find_table
+from calibration.lens import USUAL, told_by
 from calibration.preview import preview
 from calibration.result import Calibration
 from railbird import result as results
@@ -69,9 +70,10 @@ def run(
 
 def _search(source: str, length: float | None, pick: int) -> tuple[Picture, Calibration]:
     reason: InputError | None = None
+    lens = (told_by(Path(source)) if Path(source).suffix.lower() in PICTURES else None) or USUAL
     for batch in _pictures(source):
         try:
-            return batch[0], find_table(batch, length_m=length, pick=pick)
+            return batch[0], find_table(batch, length_m=length, pick=pick, lens=lens)
         except InputError as error:
             reason = reason or error
     raise InputError(f"{source}: {reason}")

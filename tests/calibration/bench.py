@@ -1,11 +1,12 @@
 """Measures how well tables are found; gives the figures of docs/measured.md again.
 
-    python -m tests.calibration.bench random [--set any|dark] [--seeds 0 100] [--keep DIR]
-    python -m tests.calibration.bench corners|sights|pairs|same-shot|wander|speed|cuts [--footage DIR]
+    python -m tests.calibration.bench random [--set any|dark|bare] [--told] [--seeds 0 100] [--keep DIR]
+    python -m tests.calibration.bench corners|sights|pairs|same-shot|photos|wander|speed|cuts [--footage DIR]
 
-``random`` draws its pictures (about 10 s each) or, with ``--keep``, reads those drawn before. ``corners`` holds the marked
+``random`` draws its pictures (about 10 s each) or, with ``--keep``, reads those drawn before; ``bare`` rails have no diamonds, and ``--told`` gives the
+focal length as a picture's file would. ``corners`` holds the marked
 clips' corners against the marks; ``sights`` labelled diamonds against where they belong; ``pairs`` the same balls from
-above and from the side; ``same-shot`` resting balls of two clips of one shot; ``wander`` how far balls at rest wander;
+above and from the side; ``same-shot`` resting balls of two clips of one shot; ``photos`` the balls of pictures taken from several sides; ``wander`` how far balls at rest wander;
 ``speed`` times a first calibration and the watch, in seconds of CPU; ``cuts`` joins each two clips of one picture size whose
 views differ and counts the frames behind the cut that the watch lets through.
 """
@@ -16,6 +17,7 @@ import argparse
 import itertools
 import json
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -24,17 +26,21 @@ import cv2
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from calibration.camera import Floats
+from calibration.camera import Camera, Floats
 from calibration.cloth import Picture
 from calibration.errors import InputError
 from calibration.find import find_table
+from calibration.lens import TOLD_SPREAD, USUAL, Lens, told_by
 from calibration.result import Calibration
 from calibration.watch import Watch
 from tests.calibration.drawn import SETS, pictures
+from tests.calibration.labelled_sights import labelled
 from tests.calibration.painted import error_mm
 
 FOOTAGE = Path(__file__).resolve().parents[3] / "shared" / "footage"
-RADIUS, SIGHT = 0.028575, 0.0937
+RADIUS = 0.028575
+FLAT_BAR_MM = 20.0
+SURE = 0.5  # of a ball in a picture
 REST_S, SAME_M, RESTS_M = 2.0, 0.02, 0.006  # seconds looked at; gaps within which it is the same ball, and at rest
 CUT_FRAMES = 25  # looked at before a cut and behind it
 APART_M = 0.3  # balls farther from each other than that are not the same
@@ -47,7 +53,7 @@ def random(args: argparse.Namespace) -> None:
     for seed, image, true in pictures(args.set, range(*args.seeds), args.keep):
         began = time.process_time()
         try:
-            found = find_table([image], length_m=2.54)
+            found = find_table([image], length_m=2.54, lens=_told(true, seed) if args.told else USUAL)
         except InputError as reason:
             refused.append(seed)
             print(f"{seed}: refused: {reason}", flush=True)
@@ -61,6 +67,12 @@ def random(args: argparse.Namespace) -> None:
     print(
         f"found {len(errors)}, refused {refused}, wrong {wrong}; median {np.median(both):.2f} mm, p95 {np.percentile(both, 95):.2f} mm"
     )
+
+
+def _told(true: Camera, seed: int) -> Lens:
+    """What a file may tell of a lens: its focal length, but for what makers round and define."""
+    off = float(np.random.default_rng([seed, 35]).normal(0, TOLD_SPREAD))
+    return Lens(true.focal / max(true.width, true.height) * float(np.exp(off)), TOLD_SPREAD)
 
 
 def _first_picture(video: Path) -> Picture:
@@ -136,16 +148,53 @@ def _labelled(folder: Path, image: Path) -> Floats:
     return _on_table(find_table([picture], length_m=2.54), centres)
 
 
+def photos(args: argparse.Namespace) -> None:
+    """Pictures of one rack from several sides (named alike up to the first ``_``): the balls that are found, in each two of them."""
+    from railbird.detect import run
+    from vision.video import PICTURES
+
+    folder = args.footage / "photos"
+    with tempfile.TemporaryDirectory() as made:
+        document = run(str(folder), out=Path(made) / "balls.json")
+    balls: dict[str, Floats] = {}
+    for image in document["images"]:
+        file = folder / image["file_name"]
+        if file.suffix.lower() not in PICTURES:
+            continue
+        boxes = np.array(
+            [a["bbox"] for a in document["annotations"] if a["image_id"] == image["id"] and a["score"] > SURE]
+        )
+        picture = np.asarray(cv2.imread(str(file)), dtype=np.uint8)
+        try:
+            found = find_table([picture], length_m=2.54, lens=told_by(file) or USUAL)
+        except InputError as reason:
+            print(f"{file.stem}: refused: {reason}", flush=True)
+            continue
+        print(f"{file.stem}: residual {found.rms_px:.2f} px of {max(picture.shape)}, {len(boxes)} balls", flush=True)
+        places = _on_table(found, boxes[:, :2] + boxes[:, 2:] / 2 - 0.5)
+        inside = ((places > 0) & (places < (found.table.width_m, found.table.length_m))).all(axis=1)  # not on a shelf
+        balls[file.stem] = places[inside]
+    medians = []
+    for a, b in itertools.combinations(balls, 2):
+        if a.split("_")[0] == b.split("_")[0]:
+            gaps = agreement_mm(balls[a], balls[b])
+            medians.append(float(np.median(gaps)))
+            print(f"{a} {b}: median {medians[-1]:.1f} mm over {len(gaps)} balls, worst {gaps.max():.1f} mm")
+    print(f"found {len(balls)}; {len(medians)} pairs, worst median {max(medians, default=np.nan):.1f} mm")
+
+
 def sights(args: argparse.Namespace) -> None:
     """Labelled rail sights of pix2pockets against the marks on the table, along the rail.
 
     ``flat`` takes the four corners alone and sights to lie as low as the noses, as ``score_table.py`` does; rails are some 9 mm
     higher, which a low camera sees as 20 mm and more along its line of sight. ``true`` takes the camera, and sights
-    at the height found.
+    at the height found. The last line but one says how much of ``flat`` is predicted, sign and size, by that height alone.
     """
     folder = args.footage / "pix2pockets"
     flat: list[float] = []
     true: list[float] = []
+    signed: list[float] = []
+    predicted: list[float] = []
     count, refused = 0, []
     for labels in sorted((folder / "labels").glob("*.txt")):
         picture = np.asarray(cv2.imread(str(folder / "images" / f"{labels.stem}.jpg")), dtype=np.uint8)
@@ -161,31 +210,35 @@ def sights(args: argparse.Namespace) -> None:
             refused.append(labels.stem)
             print(f"{labels.stem}: refused: {reason}", flush=True)
             continue
-        square = np.array([[0, 0], [1.27, 0], [1.27, 2.54], [0, 2.54]], dtype=np.float32)
-        h = cv2.getPerspectiveTransform(np.array(list(found.corners_px.values()), dtype=np.float32), square)
-        level = np.asarray(cv2.perspectiveTransform(pixels[None].astype(np.float32), h)[0], dtype=np.float64)
-        errors = [_along_mm(at) for at in (level, found.camera.unproject(pixels, found.rail_top_m))]
-        flat += errors[0].tolist()
-        true += errors[1].tolist()
+        seen = labelled(found, pixels)
+        flat += seen.flat.tolist()
+        true += seen.true.tolist()
+        signed += seen.signed.tolist()
+        predicted += seen.predicted.tolist()
         print(
-            f"{labels.stem}: flat {np.median(errors[0]):.1f} mm, true {np.median(errors[1]):.1f} mm,"
-            f" rails {found.rail_top_m * 1e3:.1f} mm high",
+            f"{labels.stem}: flat {np.median(seen.flat):.1f} mm, true {np.median(seen.true):.1f} mm,"
+            f" rails {found.rail_top_m * 1e3:.1f} mm high; flat p95 {np.percentile(seen.flat, 95):.1f} mm, of which"
+            f" height alone makes {np.percentile(np.abs(seen.predicted), 95):.1f}, eye {_elevation(found):.0f} degrees up",
             flush=True,
         )
     for name, values in (("flat", flat), ("true", true)):
         print(f"{name}: median {np.median(values):.2f} mm, p95 {np.percentile(values, 95):.2f} mm")
+    both, height = np.array(signed), np.array(predicted)
+    far = np.abs(both) > FLAT_BAR_MM
+    left = np.abs(both - height)
+    print(
+        f"rails' height alone: p95 {np.percentile(np.abs(height), 95):.2f} mm; without it flat has p95 {np.percentile(left, 95):.2f} mm;"
+        f" of {far.sum()} beyond {FLAT_BAR_MM:.0f} mm {np.mean((both * height > 0)[far]):.0%} have its sign, {np.mean((left < 10)[far]):.0%}"
+        f" lie within 10 mm of it; slope of flat by it {(both @ height) / (height @ height):.3f},"
+        f" robust {np.median((both / height)[np.abs(height) > 8]):.3f}"
+    )
     print(f"{count} pictures, refused {refused}")
 
 
-def _along_mm(places: Floats) -> Floats:
-    """(n,) distance of each sight along its rail from the nearest mark; half a step for what lies by no rail."""
-    out = []
-    for x, y in places:
-        side, end = min(abs(x + SIGHT), abs(x - 1.27 - SIGHT)), min(abs(y + SIGHT), abs(y - 2.54 - SIGHT))
-        value, step, whole = (y, 2.54 / 8, 2.54) if side < end else (x, 1.27 / 4, 1.27)
-        near = min(side, end) < 0.15 and -step / 2 < value < whole + step / 2
-        out.append(1e3 * (abs(value - step * round(value / step)) if near else step / 2))
-    return np.array(out)
+def _elevation(found: Calibration) -> float:
+    """Degrees by which the camera stands above the table's middle."""
+    eye = found.camera.position - [found.table.width_m / 2, found.table.length_m / 2, 0]
+    return float(np.degrees(np.arctan2(eye[2], np.hypot(eye[0], eye[1]))))
 
 
 def same_shot(args: argparse.Namespace) -> None:
@@ -329,7 +382,7 @@ def cuts(args: argparse.Namespace) -> None:
 
 WHAT: dict[str, Callable[[argparse.Namespace], None]] = {
     "random": random, "corners": corners, "pairs": pairs, "same-shot": same_shot, "speed": speed, "wander": wander, "sights": sights,
-    "cuts": cuts,
+    "cuts": cuts, "photos": photos,
 }  # fmt: skip
 
 
@@ -338,6 +391,7 @@ def main() -> int:
     parser.add_argument("what", choices=WHAT)
     parser.add_argument("--footage", type=Path, default=FOOTAGE)
     parser.add_argument("--set", choices=SETS, default="any")
+    parser.add_argument("--told", action="store_true", help="the focal length is known, as a picture's file tells it")
     parser.add_argument("--seeds", type=int, nargs=2, default=(0, 100), metavar=("FROM", "TO"))
     parser.add_argument("--keep", type=Path, help="folder of pictures drawn before, or to keep them in")
     args = parser.parse_args()

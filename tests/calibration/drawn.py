@@ -18,15 +18,18 @@ from sample_videos.random_scenes import random_scene
 from sample_videos.render import perform
 from sample_videos.scene import Scene
 
-SETS = ("any", "dark")
+SETS = ("any", "dark", "bare")
 #: Cloths and rails of which one is hardly told from the other: blacks, charcoals, greys as broadcast tables have them.
 DARK_CLOTHS: tuple[RGB, ...] = ((34, 34, 37), (40, 40, 44), (52, 53, 56), (62, 62, 64), (88, 90, 92), (30, 34, 46))
 DARK_RAILS: tuple[RGB, ...] = ((22, 22, 24), (30, 30, 32), (38, 36, 36), (52, 52, 55), (48, 34, 26))
 
 
 def scene(kind: str, seed: int) -> Scene:
-    """The scene of a set (``any`` or ``dark``) with that seed: a 9 ft table, 1920x1080."""
+    """The scene of a set with that seed: a 9 ft table, 1920x1080; ``dark`` cloths and rails, or ``bare`` rails without diamonds."""
     drawn = random_scene(seed, table="9ft")
+    if kind == "bare":
+        rails = replace(drawn.looks.rails, sight=drawn.looks.rails.cap)
+        return replace(drawn, looks=replace(drawn.looks, rails=rails))
     return drawn if kind == "any" else replace(drawn, looks=_darkened(drawn.looks, np.random.default_rng([seed, 77])))
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from calibration.camera import Camera
 from calibration.find import find_table
-from calibration.jaws import agree, find_jaws, halves
+from calibration.jaws import agree, aside, find_jaws, halves
 from calibration.table import Table
 from tests.calibration.painted import Paint, error_mm, paint
 
@@ -45,6 +45,14 @@ def test_a_view_shifted_along_the_table_is_seen_to_be(metres: float) -> None:
     assert sides == pytest.approx([-metres] * len(sides), abs=0.012)
     assert sides
     assert not agree(jaws, TABLE)
+
+
+def test_a_view_shifted_across_the_table_shows_at_its_ends() -> None:
+    camera = VIEWS["above"]
+    shifted = replace(camera, translation=camera.translation + camera.rotation @ [0.025, 0.0, 0.0])
+    jaws = find_jaws(paint(camera, TABLE, BARE), shifted, TABLE)
+    assert aside(jaws, TABLE, ("head", "foot")) == pytest.approx(-0.025, abs=0.006)
+    assert aside([], TABLE, ("head", "foot")) is None
 
 
 def test_a_cushion_without_pockets_has_no_jaws() -> None:
