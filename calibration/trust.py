@@ -78,9 +78,9 @@ def check(found: Found, table: Table) -> None:
         if found.by_jaws and not agree(found.jaws, table, told):
             raise InputError(f"table not determined: no diamonds, and pockets do not lie as on a table; {way_out}")
         for rails, which in ((("head", "foot"), "end"), (("left", "right"), "long")):
-            off = aside(found.jaws, table, rails)
-            if off is None or abs(off) > ASIDE_M:
-                what = "not seen whole" if off is None else f"{abs(off) * 1e3:.0f} mm aside"
+            gap = aside(found.jaws, table, rails)
+            if gap is None or abs(gap) > ASIDE_M:
+                what = "not seen whole" if gap is None else f"{abs(gap) * 1e3:.0f} mm aside"
                 raise InputError(
                     f"table not determined: {len(good)} diamonds agree, and {which} cushions are {what}; {way_out}"
                 )
