@@ -103,6 +103,8 @@ def hinge_text(hinge: Hinge, language: str = "en") -> str:
     values = dict(hinge.values)
     if "fouls" in values:
         values["fouls"] = ", ".join(text(language, f"foul.{code}") for code in str(values["fouls"]).split(", "))
+    if isinstance(gap := values.get("gap"), float):
+        values["gap"] = f"{gap:.1f}" if language == "en" else f"{gap:.1f}".replace(".", ",")
     return text(language, f"hinge.{hinge.message}", **values)
 
 

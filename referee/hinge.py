@@ -13,6 +13,9 @@ def _hinge(reason: str, message: str = "", **values: object) -> Hinge:
     return Hinge(reason, message or reason, tuple(values.items()))
 
 
+CLOSE_MS = 100.0  # contacts farther apart than this are not in doubt for their order
+
+
 def hangs_on(
     mine: ShotFacts,
     other: ShotFacts,
@@ -32,7 +35,7 @@ def hangs_on(
         if mine.first is None or other.first is None:
             ball = other.first if mine.first is None else mine.first
             return _hinge("first-contact", "contact-or-none", ball=ball)
-        code = "first-contact" if gap is None else "first-contact-gap"
+        code = "first-contact" if gap is None or gap > CLOSE_MS else "first-contact-gap"
         return _hinge("first-contact", code, one=mine.first, other=other.first, gap=gap or 0.0)
     if mine.scratch != other.scratch:
         return _hinge("cue-ball")

@@ -89,7 +89,7 @@ MESSAGES = {
     "needs.clip-incomplete": "the clip does not show the whole shot",
     "needs.stalemate-turns-over": "the three turns each are over: declare the stalemate, or play on",
     "hinge.first-contact": "whether the ball hit first is the {one} or the {other}",
-    "hinge.first-contact-gap": "first contact {one} or {other}, {gap:.1f} ms apart",
+    "hinge.first-contact-gap": "first contact {one} or {other}, {gap} ms apart",
     "hinge.contact-or-none": "whether the {ball} was hit at all",
     "hinge.cue-ball": "whether the cue ball was pocketed or left the table",
     "hinge.pocketed": "whether {balls} went down",

@@ -89,7 +89,7 @@ MESSAGES = {
     "needs.clip-incomplete": "salvestis ei näita kogu lööki",
     "needs.stalemate-turns-over": "kolm löögikorda on läbi: kuulutada patiseis või jätkata",
     "hinge.first-contact": "kas esimesena puudutatud kuul on {one} või {other}",
-    "hinge.first-contact-gap": "esimene puude {one} või {other}, vahe {gap:.1f} ms",
+    "hinge.first-contact-gap": "esimene puude {one} või {other}, vahe {gap} ms",
     "hinge.contact-or-none": "kas kuuli {ball} üldse puudutati",
     "hinge.cue-ball": "kas löögikuul läks auku või laualt välja",
     "hinge.pocketed": "kas kuul {balls} läks auku",

@@ -89,7 +89,7 @@ MESSAGES = {
     "needs.clip-incomplete": "a felvétel nem mutatja az egész lökést",
     "needs.stalemate-turns-over": "a három-három lehetőség elfogyott: patt bejelentése vagy folytatás",
     "hinge.first-contact": "melyik golyót érte először: {one} vagy {other}",
-    "hinge.first-contact-gap": "első érintés a {one} vagy a {other}, {gap:.1f} ms különbséggel",
+    "hinge.first-contact-gap": "első érintés a {one} vagy a {other}, {gap} ms különbséggel",
     "hinge.contact-or-none": "érte-e egyáltalán a golyót ({ball})",
     "hinge.cue-ball": "a fehér golyó elveszett-e",
     "hinge.pocketed": "lement-e a golyó ({balls})",

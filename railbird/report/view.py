@@ -112,7 +112,7 @@ def picture_text(shot: Mapping[str, Any], words: Words) -> str:
 def numbers_text(shot: Mapping[str, Any], words: Words) -> str:
     """Which numbers are not sure in a shot, and how likely each is; empty where all are."""
     rows = [
-        f"{words.ball(ball) if ball == 0 else ball} ({words.percent(p)})"
+        f"{words.ball(ball) if ball == 0 else ball}\N{NO-BREAK SPACE}({words.percent(p)})"
         for ball, p in doubtful_numbers(shot).items()
         if str(ball) in shot["start"]
     ]

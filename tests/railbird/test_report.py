@@ -219,7 +219,9 @@ def test_a_doubtful_number_is_marked_and_said() -> None:
     assert sum("#ball-doubt" in hrefs for hrefs in marked) == 1
     reader = Reader(report.render(match))
     text = " ".join(reader.words)
-    assert text.count("Number not sure: 2 (62%)") == 2, "below the picture, and in its title for who cannot see it"
+    assert text.count("Number not sure: 2\N{NO-BREAK SPACE}(62%)") == 2, (
+        "below the picture, and in its title for who cannot see it"
+    )
     assert "number not sure" in text
     plain = ruled(0.03)
     for row in plain["shots"]:

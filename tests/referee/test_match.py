@@ -259,3 +259,13 @@ def test_command_prints_rulings_and_refuses_in_one_line(tmp_path: object) -> Non
 
 def test_rule_sets_are_named_as_in_the_contract() -> None:
     assert list(RULE_SETS) == ["wpa-2025", "wpa-2008", "est-14.1"]
+
+
+def test_a_gap_between_contacts_is_told_in_the_languages_own_decimals() -> None:
+    from referee.announce import hinge_text
+    from referee.hinge import Hinge
+
+    hinge = Hinge("first-contact", "first-contact-gap", (("one", 1), ("other", 3), ("gap", 0.53)))
+    assert "0.5 ms" in hinge_text(hinge, "en")
+    assert "0,5 ms" in hinge_text(hinge, "hu")
+    assert "0,5 ms" in hinge_text(hinge, "et")
