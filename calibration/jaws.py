@@ -110,13 +110,16 @@ def halves(jaws: list[Jaw], table: Table) -> list[tuple[bool, float]]:
 
 
 def aside(jaws: list[Jaw], table: Table, rails: tuple[str, str]) -> float | None:
-    """How far, metres, cushions lie aside along a pair of opposite rails, on the average; None where none is seen whole.
+    """How far, metres, cushions lie aside along that of two opposite rails where they do less; None where none is seen whole.
 
-    An edge of the cloth taken for a cushion's other one moves a rail by 5 cm, which the middles of those that meet it show
-    by half as much.
+    An edge of the cloth taken for a cushion's other one moves a rail by 5 cm, which the middles of both that meet it show
+    by half as much; a single one may be misread where it is far or dark.
     """
-    off = [middle for _, middle in halves([j for j in jaws if j.rail in rails], table)]
-    return sum(off) / len(off) if off else None
+    means = []
+    for rail in rails:
+        off = [middle for _, middle in halves([j for j in jaws if j.rail == rail], table)]
+        means += [sum(off) / len(off)] if off else []
+    return min(means, key=abs, default=None)
 
 
 def agree(jaws: list[Jaw], table: Table, told: bool = False) -> bool:

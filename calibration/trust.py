@@ -77,8 +77,8 @@ def check(found: Found, table: Table) -> None:
             raise InputError(f"table not determined: {seen}, but the cloth does not end with them; {way_out}")
         if found.by_jaws and not agree(found.jaws, table, told):
             raise InputError(f"table not determined: no diamonds, and pockets do not lie as on a table; {way_out}")
-        for rails, which in ((("head", "foot"), "end"), (("left", "right"), "long")):
-            gap = aside(found.jaws, table, rails)
+        for pair, which in ((("head", "foot"), "end"), (("left", "right"), "long")):
+            gap = aside(found.jaws, table, pair)
             if gap is None or abs(gap) > ASIDE_M:
                 what = "not seen whole" if gap is None else f"{abs(gap) * 1e3:.0f} mm aside"
                 raise InputError(
