@@ -1,6 +1,6 @@
 """Measures how well tables are found; gives the figures of docs/measured.md again.
 
-    python -m tests.calibration.bench random [--set any|dark|bare] [--told] [--seeds 0 100] [--keep DIR]
+    python -m tests.calibration.bench random [--set any|dark|bare] [--told] [--spoil WAY] [--seeds 0 100] [--keep DIR]
     python -m tests.calibration.bench corners|sights|pairs|same-shot|photos|wander|speed|cuts [--footage DIR]
 
 ``random`` draws its pictures (about 10 s each) or, with ``--keep``, reads those drawn before; ``bare`` rails have no diamonds, and ``--told`` gives the
@@ -36,6 +36,7 @@ from calibration.watch import Watch
 from tests.calibration.drawn import SETS, pictures
 from tests.calibration.labelled_sights import labelled
 from tests.calibration.painted import error_mm
+from tests.calibration.spoiled import WAYS
 
 FOOTAGE = Path(__file__).resolve().parents[3] / "shared" / "footage"
 RADIUS = 0.028575
@@ -50,7 +51,8 @@ def random(args: argparse.Namespace) -> None:
     """Rendered tables from random cameras with random looks."""
     errors: list[Floats] = []
     refused, wrong = [], []
-    for seed, image, true in pictures(args.set, range(*args.seeds), args.keep):
+    for seed, drawn, camera in pictures(args.set, range(*args.seeds), args.keep):
+        image, true = WAYS[args.spoil](drawn, camera) if args.spoil else (drawn, camera)
         began = time.process_time()
         try:
             found = find_table([image], length_m=2.54, lens=_told(true, seed) if args.told else USUAL)
@@ -391,6 +393,7 @@ def main() -> int:
     parser.add_argument("what", choices=WHAT)
     parser.add_argument("--footage", type=Path, default=FOOTAGE)
     parser.add_argument("--set", choices=SETS, default="any")
+    parser.add_argument("--spoil", choices=WAYS, help="as another camera or room would have the picture")
     parser.add_argument("--told", action="store_true", help="the focal length is known, as a picture's file tells it")
     parser.add_argument("--seeds", type=int, nargs=2, default=(0, 100), metavar=("FROM", "TO"))
     parser.add_argument("--keep", type=Path, help="folder of pictures drawn before, or to keep them in")
