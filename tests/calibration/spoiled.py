@@ -45,7 +45,7 @@ def upright(image: Picture, camera: Camera) -> Spoiled:
     out = np.full((1920, inner.shape[1], 3), 60, dtype=np.uint8)
     top = (1920 - inner.shape[0]) // 2
     out[top : top + inner.shape[0]] = inner
-    return out, replace(seen, height=1920, centre=seen.centre + [0.0, top])
+    return out, replace(seen, height=1920, centre=seen.centre + np.array([0.0, top]))
 
 
 def squeezed(image: Picture, camera: Camera) -> Spoiled:
