@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import multiprocessing
 import sys
 import time
@@ -32,6 +33,7 @@ from tracking.analyse import analyse
 
 EYES = {"overhead60": OVERHEAD_60, "oblique30": OBLIQUE_30}
 CLOSE_S = 0.05
+APART = 4.0  # sigmas between two contacts beyond which their order is no question
 EVERY = 24  # scenes between interim reports
 KINDS = ("contact", "rail", "pocket")
 
@@ -87,18 +89,24 @@ def described(event: dict[str, Any], others: list[dict[str, Any]]) -> str:
 
 
 def orders(want: list[dict[str, Any]], found: dict[str, Any]) -> list[tuple[float, bool]]:
-    """What was said of the order of contacts of one ball, and whether it was so; of contacts that happened alone."""
+    """How likely two close contacts of a shot were in the order told, by what was said or by their sigmas, and whether they were.
+
+    Contacts that share a ball have a probability of their own; others are timed apart from each other. Left out: pairs of balls
+    that touched more than once just then.
+    """
     out = []
     for shot in found["shots"]:
-        for said in shot.get("order", []):
-            pair = [shot["events"][i] for i in said["events"]]
-            if min(e["p"] for e in pair) < 0.5:
-                continue
-            near = [[e for e in want if same(e, g) and abs(e["t_s"] - g["t_s"]) <= CLOSE_S] for g in pair]
-            if not all(near) or same(*pair):  # two touches of one pair have no order but their own
-                continue
-            when = [min(k, key=lambda e: abs(e["t_s"] - g["t_s"]))["t_s"] for k, g in zip(near, pair, strict=True)]
-            out.append((said["p"], when[0] < when[1]))
+        said = {tuple(k["events"]): k["p"] for k in shot.get("order", [])}
+        told = []
+        for i, e in enumerate(shot["events"]):
+            near = [w for w in want if same(w, e) and abs(w["t_s"] - e["t_s"]) <= CLOSE_S]
+            if e["kind"] == "contact" and e["p"] >= 0.5 and len(near) == 1:
+                told.append((i, e, near[0]["t_s"]))
+        for (i, one, first_s), (j, two, second_s) in itertools.combinations(told, 2):
+            z = (two["t_s"] - one["t_s"]) / math.hypot(one["sigma_s"], two["sigma_s"])
+            p = said.get((i, j), 0.5 * (1 + math.erf(z / math.sqrt(2))))
+            if z < APART:
+                out.append((p, first_s < second_s))
     return out
 
 
@@ -134,8 +142,7 @@ def count(tally: Tally, truth: dict[str, Any], found: dict[str, Any], breaks: bo
     if len(cue) < 2 or cue[1][0] - cue[0][0] > 0.003:
         tally.first[1] += 1
         tally.first[0] += (seen[0][1] if seen else None) == (cue[0][1] if cue else None)
-    if not breaks:
-        tally.orders += orders(want, found)
+    tally.orders += orders(want, found)
     assert hits == sorted(hits)
 
 
@@ -224,7 +231,7 @@ def plot(tally: Tally, title: str, path: Path) -> None:
     axes[0].set(xlabel="share expected within k sigma", ylabel="share found", title=f"times ({len(pulls)} events)")
     for axis, rows, name in (
         (axes[1], tally.said, "events: happened"),
-        (axes[2], tally.orders, "order of two contacts of a ball"),
+        (axes[2], tally.orders, "order of two close contacts"),
     ):
         p, hit = np.array([r[0] for r in rows]), np.array([r[1] for r in rows])
         edges = [0, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 1.001]
