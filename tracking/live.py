@@ -279,7 +279,7 @@ class Recorder:
         verdict: Verdict, moved_first: bool,
     ) -> list[RawShot]:  # fmt: skip
         """Two shots of a stretch: the second was played at ``again_s``, before the balls of the first lay still."""
-        first = {b: _part(k, -np.inf, again_s - 0.5 * reading.frame_s, k.rest) for b, k in looks.items()}
+        first = {b: k.within(-np.inf, again_s - 0.5 * reading.frame_s, k.rest) for b, k in looks.items()}
         former = reconstruct(
             {b: k for b, k in first.items() if len(k.times)}, self.table, begin_s=begin, end_s=again_s,
             exposure_s=self._exposure, prior=self.prior, cue=cue, from_start=self._blind,
@@ -294,7 +294,7 @@ class Recorder:
             lies = v is None or float(np.hypot(*v[0])) < STILL
             rest = k.rest if place is None else place[0] if lies else None
             since = again_s - (0.3 if lies else 0.05)
-            part = _part(k, since, np.inf, rest)
+            part = k.within(since, np.inf, rest)
             if len(part.times):
                 second[b] = part
         shots = []
@@ -441,12 +441,6 @@ class Recorder:
         )
         self._named = (state, found)
         return found
-
-
-def _part(looks: Looks, begin_s: float, end_s: float, rest: Floats | None) -> Looks:
-    """The looks of a while, with the place where the ball lay before it (None: it moved)."""
-    on = (looks.times >= begin_s) & (looks.times <= end_s)
-    return Looks(looks.track, looks.times[on], looks.xy[on], looks.cov[on], rest)
 
 
 def _span(track: Track) -> tuple[float, float]:

@@ -16,3 +16,8 @@ class Looks:
     xy: Floats
     cov: Floats
     rest: Floats | None
+
+    def within(self, begin_s: float, end_s: float, rest: Floats | None) -> Looks:
+        """The looks of a while, with the place where the ball lay before it (None: it moved)."""
+        on = (self.times >= begin_s) & (self.times <= end_s)
+        return Looks(self.track, self.times[on], self.xy[on], self.cov[on], rest)
