@@ -73,22 +73,24 @@ def first_fit(
                 r = 0.9 * v
                 velocity[b] = v
             guesses[b].append(np.concatenate([place[b], v, r]))
+    lies = {b: bool(guess[0][2] == 0 and guess[0][3] == 0) for b, guess in guesses.items()}
     if draft is not None:
         for b, guess in guesses.items():
             known = draft.arcs(b)
-            guess[: len(known)] = list(known)
+            # whether it lay there is seen in all looks, and better now than then
+            since = 0 if b in draft.fit.paths and draft.fit.paths[b].resting == lies[b] else 1
+            guess[since : len(known)] = list(known)[since:]
     for b in balls:
         if b in kept:
             times, xy, cov = kept[b]
         else:
             times, xy, cov = looks[b].times, looks[b].xy, looks[b].cov
         t0 = ordered[b][0].t_s if ordered[b] else np.inf
-        resting = guesses[b][0][2] == 0 and guesses[b][0][3] == 0
-        times, xy, cov = thin(times, xy, cov, starts[b], t0, bool(resting), looks[b], trails[b])
+        times, xy, cov = thin(times, xy, cov, starts[b], t0, lies[b], looks[b], trails[b])
         begin = float(times[0]) if len(times) else 0.0
-        if not resting:
+        if not lies[b]:
             begin = trails[b].pieces[0].begin_s
-        paths[b] = Path(b, times, xy, cov, begin, np.array(guesses[b]), bool(resting))
+        paths[b] = Path(b, times, xy, cov, begin, np.array(guesses[b]), lies[b])
     if draft is not None:
         prior = (draft.fit.slide, draft.fit.roll, *prior[2:])
     return solve(

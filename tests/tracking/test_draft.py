@@ -66,6 +66,28 @@ def read(seed: int, *, drafts: bool) -> tuple[Shot, bool]:
     return found[0].shot, drafted
 
 
+def test_a_ball_that_a_draft_saw_move_may_turn_out_to_have_lain_there() -> None:
+    pytest.importorskip("pooltool", reason="the extra 'render' (pooltool-billiards) is not installed")
+    from simulated import OVERHEAD_60, observe, simulate
+
+    scene = simulate(140021, breaks=True)
+    watcher = ShotWatcher(scene.table)
+    found = []
+    for look in observe(scene, OVERHEAD_60, 140021):
+        found += watcher.push(look)
+        if watcher.draft():
+            paths = watcher.recorder._draft.fit.paths
+            for ball, path in paths.items():
+                if path.resting:
+                    arcs = path.arcs.copy()
+                    arcs[0, 2:] = 0.05
+                    paths[ball] = replace(path, resting=False, arcs=arcs)
+    found += watcher.flush()
+    plain, _ = read(140021, drafts=False)
+    assert len(found) == 1
+    assert {e.ball for e in plain.events if isinstance(e, Pocketed)} == {e.ball for e in found[0].shot.events if isinstance(e, Pocketed)}  # fmt: skip
+
+
 def test_a_break_is_read_alike_with_and_without() -> None:
     pytest.importorskip("pooltool", reason="the extra 'render' (pooltool-billiards) is not installed")
     plain, none = read(140021, drafts=False)
