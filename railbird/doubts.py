@@ -100,7 +100,10 @@ def rail_unseen(
         if ball in down:
             return []
     last_s = max(float(e["t_s"]) for e in events)
-    return [{"t_s": last_s + 0.1, "kind": "rail", "ball": ball, "rail": "foot", "p": UNSEEN_AT_RAIL}]
+    # any cushion will do, but not the one that the ball may be thought frozen to: that would not count, and it is what nobody knows
+    at = start.get(str(ball))
+    rail = next(r for r in ("foot", "head") if at is None or table.rail_gap((at[0], at[1]), r) >= AT_CUSHION_M)
+    return [{"t_s": last_s + 0.1, "kind": "rail", "ball": ball, "rail": rail, "p": UNSEEN_AT_RAIL}]
 
 
 def _gap(place: Sequence[float], table: Table) -> float:

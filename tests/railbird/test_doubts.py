@@ -52,6 +52,12 @@ def test_it_comes_after_everything_that_was_told() -> None:
     assert event["t_s"] > 3.0
 
 
+def test_the_cushion_a_ball_may_be_thought_frozen_to_is_not_the_one_told() -> None:
+    """That one would not count, and the foul would be told as sure: whether the ball was frozen is what is not known."""
+    (event,) = rail_unseen([HIT], LAY | {"3": [0.6, 2.51]}, LIES | {"3": [0.6, 2.50]}, {0, 3, 5}, Table())
+    assert (event["ball"], event["rail"]) == (3, "head")
+
+
 def test_numbers_that_decide() -> None:
     shot = {
         "events": [
