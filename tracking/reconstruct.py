@@ -29,6 +29,8 @@ LEAST_REST_S = 0.15  # a ball seen in one place for so long from the first look 
 UNSEEN = (0.3, 6)  # seconds and looks in a row without a ball after which it is no longer there
 UNSEEN_MOUTH = (0.15, 4)  # the same in a pocket's mouth
 MERCY = 10.0  # cost that an event which geometry asks for may bring
+ROUNDS = 4  # of amending, at most
+ROUNDS_WAITED = 2  # where a draft has had them already and somebody waits
 LEAST_P = 0.1  # touches of a pocket's point less likely than this are not told
 MOVED = 0.003  # metres a ball's place must change for it to have moved
 
@@ -226,7 +228,7 @@ def _amended(
         None  # the reading that could not do without what seemed needless: the same again would end the same
     )
     kept_in: list[Row] = []
-    for _ in range(4):
+    for _ in range(ROUNDS if draft is None else ROUNDS_WAITED):
         loose = (fit.slide, fit.roll, 0.3, 0.02)
         if unnamed(fit):
             fit = amender.settle(Sketch.of(fit), loose)
@@ -242,6 +244,8 @@ def _amended(
             better = amender.settle_near(amender.changed(fit, idle | merged, more), loose, fit)
             if better is None:
                 stuck, kept_in = fit, [row_of(fit.kinks[i]) for i in idle] + [row_of(k) for k in met]
+                if draft is not None:
+                    needed, kept_in = needed + kept_in, []
             else:
                 fit = better
         missing = [k for k in overlooked(fit, table, frame_s, trails) if (k.kind, k.balls) not in refused]
