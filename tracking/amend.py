@@ -28,6 +28,7 @@ AROUND_S = 0.6  # looks further away say nothing more
 CROWD = 6  # most balls fitted together
 MOST = 16  # impacts tried in one round
 PASSING = 10  # steps of a fit on the way to the last
+LAST = 25  # of the last
 COMES_BACK_S = 0.05  # most that a ball pushed to a cushion is on its way there for the two to meet again
 WARM = 0.75  # of its speed into a cushion a ball keeps, at first guess
 
@@ -297,11 +298,13 @@ class Amender:
                 sketch = sketch.without(kink)
         return sketch
 
-    def settle(self, sketch: Sketch, prior: tuple[float, float, float, float], again: int = 0) -> Fit:
-        """The whole of a sketch fitted together, from where it is; only ``again`` to the last."""
+    def settle(
+        self, sketch: Sketch, prior: tuple[float, float, float, float], again: int = 0, steps: int = LAST
+    ) -> Fit:
+        """The whole of a sketch fitted together, from where it is; only ``again`` to the last, in so many ``steps``."""
         return solve(
             sketch.paths, sketch.kinks, radius=self.table.ball_radius, exposure_s=self.exposure, prior=prior,
-            loose_s=0.7 * self.frame, again=again, warm=True, steps=25 if again else PASSING, tolerance=0.05 if again else 1.0,
+            loose_s=0.7 * self.frame, again=again, warm=True, steps=steps if again else PASSING, tolerance=0.05 if again else 1.0,
         )  # fmt: skip
 
     def settle_near(self, sketch: Sketch, prior: tuple[float, float, float, float], fit: Fit) -> Fit | None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from calibration.table import Table
 from tracking import motion, noise, packs, pockets
-from tracking.amend import Amender, Sketch, Trial
+from tracking.amend import LAST, PASSING, Amender, Sketch, Trial
 from tracking.checks import meetings, needless, overlooked, unnamed, weigh
 from tracking.draft import Draft, Row, among, row_of
 from tracking.guess import first_fit, thin
@@ -275,9 +275,10 @@ def _amended(
             fit = better
         elif fit is stuck or not (doubted or missing):
             break
-    again = 2 if draft is None else 1  # a draft came to rest in its valley already
+    # a draft came to rest in its valley already
+    again, steps = (2, LAST) if draft is None else (1, PASSING)
     return (
-        amender.settle(Sketch.of(fit), (fit.slide, fit.roll, 0.3, 0.02), again=again),
+        amender.settle(Sketch.of(fit), (fit.slide, fit.roll, 0.3, 0.02), again=again, steps=steps),
         amender.refused,
         needed + kept_in,
     )
